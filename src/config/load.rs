@@ -1,0 +1,1 @@
+//! The layers over the configuration file: defaults, file, environment, flags.

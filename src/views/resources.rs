@@ -1,0 +1,289 @@
+//! What the DolphinScheduler resource center believes, and which workflows use it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use jiff::civil::DateTime;
+use serde::{Deserialize, Serialize};
+
+use super::gap::Gap;
+use crate::domain::{HdfsPath, RecordId, ResourceKind, WorkflowCode};
+
+/// A generation of the resource API, as found by probing its functions.
+///
+/// The version text is not used: a 3.2.2 server reports `info.version` 3.3.0 (the version of its database schema).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum Generation {
+    /// 1.3.x: records with ids, verbs in the path.
+    #[serde(rename = "1.3")]
+    V13,
+    /// 2.0.x: records with ids.
+    #[serde(rename = "2.0")]
+    V20,
+    /// 3.0.x: records with ids, `/{id}/query`.
+    #[serde(rename = "3.0")]
+    V30,
+    /// 3.1.x: records with ids, a directory with child records is not deleted (20018).
+    #[serde(rename = "3.1")]
+    V31,
+    /// 3.2.0 and 3.2.1: storage listing, no path check.
+    #[serde(rename = "3.2.0")]
+    V320,
+    /// 3.2.2: storage listing, prefix check (20020).
+    #[serde(rename = "3.2.2")]
+    V322,
+    /// 3.3 and later: storage listing, `workflow-definition`.
+    #[serde(rename = "3.3")]
+    V33,
+}
+
+impl Generation {
+    /// The generation a configured version text belongs to (`3.1.9`, `3.2.2`, `dev`).
+    pub fn of_version(version: &str) -> Option<Self> {
+        let mut parts =
+            version.split('.').map(|part| part.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default());
+        if version == "dev" {
+            return Some(Self::V33);
+        }
+        let number = |part: Option<&str>| part.and_then(|p| p.parse::<u32>().ok());
+        match (number(parts.next()), number(parts.next()), number(parts.next())) {
+            (Some(1), Some(3), _) => Some(Self::V13),
+            (Some(2), Some(0), _) => Some(Self::V20),
+            (Some(3), Some(0), _) => Some(Self::V30),
+            (Some(3), Some(1), _) => Some(Self::V31),
+            (Some(3), Some(2), Some(0 | 1)) => Some(Self::V320),
+            (Some(3), Some(2), _) => Some(Self::V322),
+            (Some(3), Some(3..), _) => Some(Self::V33),
+            _ => None,
+        }
+    }
+
+    /// Whether resources are records with ids in a database (up to 3.1) rather than a listing of the storage.
+    pub const fn has_records(self) -> bool {
+        matches!(self, Self::V13 | Self::V20 | Self::V30 | Self::V31)
+    }
+
+    /// Zone of the times the server prints without one, unless configured: +08:00 up to 2.0, UTC from 3.0 on.
+    pub const fn default_time_zone(self) -> &'static str {
+        match self {
+            Self::V13 | Self::V20 => "+08:00",
+            _ => "UTC",
+        }
+    }
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V13 => "1.3",
+            Self::V20 => "2.0",
+            Self::V30 => "3.0",
+            Self::V31 => "3.1",
+            Self::V320 => "3.2.0/3.2.1",
+            Self::V322 => "3.2.2",
+            Self::V33 => "3.3",
+        })
+    }
+}
+
+/// One resource record (`t_ds_resources`), up to 3.1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Record id.
+    pub id: RecordId,
+    /// Full name with leading slash, relative to the tenant's directory of this kind; bytes as the server sent them.
+    pub full_name: Box<str>,
+    /// File or UDF.
+    pub kind: ResourceKind,
+    /// Whether the record says directory.
+    pub directory: bool,
+    /// Bytes; `None` if only the tree showed the record.
+    pub size: Option<u64>,
+    /// Owner; `None` if only the tree showed the record.
+    pub owner: Option<i64>,
+    /// Creation time as the server prints it, without zone.
+    pub created: Option<DateTime>,
+    /// Time of the last update as the server prints it, without zone.
+    pub updated: Option<DateTime>,
+}
+
+/// A user of the server, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// Login name.
+    pub name: String,
+    /// Code of the tenant the user belongs to now.
+    pub tenant: Option<String>,
+}
+
+/// What the users view says of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnerTenant<'a> {
+    /// The owner exists and belongs to this tenant.
+    Tenant(&'a str),
+    /// The owner exists and belongs to no tenant (10017, 10181 on every call).
+    NoTenant,
+    /// The complete user list has no such user (10010 on every call).
+    Deleted,
+    /// The users could not be read, or the record's owner is not known.
+    Unknown,
+}
+
+/// One entry of the storage listing, from 3.2 on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageEntry {
+    /// Full name exactly as the server spells it: what has to be sent back.
+    pub full_name: Box<str>,
+    /// Whether it is a directory.
+    pub directory: bool,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// What a task holds that points at a resource.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reference {
+    /// A record id.
+    Id(i64),
+    /// A full name: relative to the tenant's directory up to 3.1, an absolute URI or path from 3.2 on.
+    Name(String),
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// An option or statement in a task that sets a checkpoint or savepoint directory. Only the matched span is kept: scripts
+/// hold passwords.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StateOption {
+    /// The key, such as `state.checkpoints.dir`.
+    pub key: String,
+    /// The directory as written.
+    pub value: String,
+    /// The task field it was found in, such as `rawScript`.
+    pub field: String,
+    /// Task name.
+    pub task: String,
+}
+
+/// One workflow (process) definition, current version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workflow {
+    /// Project code.
+    pub project: i64,
+    /// Definition code.
+    pub code: WorkflowCode,
+    /// Name.
+    pub name: String,
+    /// Whether it is released ONLINE.
+    pub online: bool,
+    /// Code of the tenant it runs as, where the definition says it (up to 3.1).
+    #[serde(default)]
+    pub tenant: Option<String>,
+    /// What its tasks reference, sorted, without doubles.
+    #[serde(default)]
+    pub references: Vec<Reference>,
+    /// Ids of UDF functions its SQL tasks use.
+    #[serde(default)]
+    pub functions: Vec<i64>,
+    /// Where its tasks set a checkpoint or savepoint directory.
+    #[serde(default)]
+    pub state_options: Vec<StateOption>,
+}
+
+/// A UDF function and the resource it is bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdfFunction {
+    /// Function id.
+    pub id: i64,
+    /// Function name.
+    pub name: String,
+    /// Record id of its jar (up to 3.1).
+    #[serde(default)]
+    pub record: Option<RecordId>,
+    /// Name of its resource as the function holds it.
+    #[serde(default)]
+    pub resource_name: Option<String>,
+}
+
+/// What DolphinScheduler's own `view` says about a file: the second opinion on absence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "opinion", rename_all = "kebab-case")]
+pub enum Opinion {
+    /// It opened: the file exists where the server looks.
+    Opens,
+    /// Code 20012: not there on the server's own file system either.
+    NotThere,
+    /// The suffix cannot be viewed (20006), or another answer.
+    NoOpinion {
+        /// What came back.
+        why: String,
+    },
+}
+
+/// The resource center and the workflows of one DolphinScheduler server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceView {
+    /// Generation found by probing; `None` if the probes did not decide.
+    #[serde(default)]
+    pub generation: Option<Generation>,
+    /// Version text the server shows, for display only.
+    #[serde(default)]
+    pub version_text: Option<String>,
+    /// Name of the account.
+    #[serde(default)]
+    pub account: Option<String>,
+    /// Whether the account is an administrator and so sees everything.
+    #[serde(default)]
+    pub administrator: bool,
+    /// Base directory as the server says it (from 3.2 on).
+    #[serde(default)]
+    pub base_dir: Option<String>,
+    /// Users by id.
+    #[serde(default)]
+    pub users: BTreeMap<i64, User>,
+    /// Whether `users` is the complete list.
+    #[serde(default)]
+    pub users_complete: bool,
+    /// Records (up to 3.1), sorted by id.
+    #[serde(default)]
+    pub records: Vec<Record>,
+    /// Whether tree and pages agreed on the complete set of records.
+    #[serde(default)]
+    pub records_complete: bool,
+    /// Storage listing (from 3.2 on) by directory; a directory that could not be listed is a gap and not in here.
+    #[serde(default)]
+    pub storage: BTreeMap<HdfsPath, Vec<StorageEntry>>,
+    /// Second opinions on files that HDFS calls absent, or on one present file a tenant.
+    #[serde(default)]
+    pub opinions: BTreeMap<RecordId, Opinion>,
+    /// Workflow definitions, online and offline, sorted by code.
+    #[serde(default)]
+    pub workflows: Vec<Workflow>,
+    /// UDF functions.
+    #[serde(default)]
+    pub functions: Vec<UdfFunction>,
+    /// What could not be read, of both views of this server.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
+}
+
+impl ResourceView {
+    /// The tenant of a record's owner now; it decides the path of the record (delete and view use the owner's current one).
+    pub fn tenant_of(&self, record: &Record) -> OwnerTenant<'_> {
+        let Some(owner) = record.owner else { return OwnerTenant::Unknown };
+        match self.users.get(&owner) {
+            Some(User { tenant: Some(tenant), .. }) => OwnerTenant::Tenant(tenant),
+            Some(User { tenant: None, .. }) if self.users_complete => OwnerTenant::NoTenant,
+            None if self.users_complete => OwnerTenant::Deleted,
+            _ => OwnerTenant::Unknown,
+        }
+    }
+}
