@@ -104,7 +104,7 @@ impl Finding {
 
     /// The same finding with its other half.
     #[must_use]
-    pub fn with_other(mut self, other: impl ToString) -> Self {
+    pub fn with_other(mut self, other: &impl ToString) -> Self {
         self.other = Some(other.to_string());
         self
     }
@@ -113,7 +113,9 @@ impl Finding {
     pub fn fingerprint(&self) -> String {
         // serde_json sorts object keys (no `preserve_order`), so this text is canonical.
         let key = serde_json::json!([self.code, self.target]).to_string();
-        Sha256::digest(key.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let digest = Sha256::digest(key.as_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = digest.into();
+        format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     }
 }
 
