@@ -43,9 +43,11 @@ fn imports(text: &str) -> BTreeSet<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");
     let names = |word: &str| {
-        let pieces: Vec<String> = code.split(word).skip(1).map(|rest| {
-            rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-        }).collect();
+        let pieces: Vec<String> = code
+            .split(word)
+            .skip(1)
+            .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+            .collect();
         pieces
     };
     let mut found: BTreeSet<String> = names("crate::").into_iter().chain(names("statewarden::")).collect();

@@ -1,5 +1,7 @@
 //! One drift, typed: what, where, how bad, on what evidence, and what to do.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -114,8 +116,11 @@ impl Finding {
         // serde_json sorts object keys (no `preserve_order`), so this text is canonical.
         let key = serde_json::json!([self.code, self.target]).to_string();
         let digest = Sha256::digest(key.as_bytes());
-        let [a, b, c, d, e, f, g, h, ..] = digest.into();
-        format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        digest.iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 }
 
