@@ -1,6 +1,7 @@
 //! The configuration: the file as written, the layers over it, and the checked form that all else takes.
 
 pub mod file;
+pub mod hadoop;
 pub mod load;
 pub mod valid;
 
