@@ -116,7 +116,9 @@ impl Union {
             Some(before) => before.intersection(&now).cloned().collect(),
             None => now,
         });
-        round.jobs.into_iter().chain(round.overview).for_each(|job| self.add(job));
+        for job in round.jobs.into_iter().chain(round.overview) {
+            self.add(job);
+        }
         agrees
     }
 

@@ -121,7 +121,9 @@ impl<'a> Reading<'a> {
         match self.server.ask("jobs/overview", wire::parse_jobs).await {
             Ok(jobs) => {
                 let mut union = Union::default();
-                jobs.into_iter().for_each(|job| union.add(job));
+                for job in jobs {
+                    union.add(job);
+                }
                 self.read_jobs(union.into_jobs()).await;
             }
             Err(failure) => self.fail("jobs/overview", &failure),
@@ -194,7 +196,11 @@ impl<'a> Reading<'a> {
 
     fn take_half(&mut self, union: &mut Union, path: &str, answer: Result<Vec<Listed>, Failure>) {
         match answer {
-            Ok(jobs) => jobs.into_iter().for_each(|job| union.add(job)),
+            Ok(jobs) => {
+                for job in jobs {
+                    union.add(job);
+                }
+            }
             Err(failure) => self.fail(path, &failure),
         }
     }
