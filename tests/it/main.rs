@@ -1,3 +1,3 @@
-//! To come.
+//! Tests against servers on loopback, as one binary.
 
-fn main() {}
+mod flink_adapter;
