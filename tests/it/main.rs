@@ -1,3 +1,5 @@
-//! Tests against servers on loopback, as one binary.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
 mod flink_adapter;
+mod rules;
+mod world;
