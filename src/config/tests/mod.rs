@@ -2,6 +2,7 @@
 
 mod errors;
 mod examples;
+mod hadoop;
 mod layers;
 mod refusals;
 
