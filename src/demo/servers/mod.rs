@@ -1,0 +1,3 @@
+//! Embedded servers on loopback.
+
+pub mod fault;
