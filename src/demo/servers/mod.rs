@@ -2,4 +2,5 @@
 
 pub mod fault;
 pub mod file_system;
+pub mod flink;
 pub mod wire;
