@@ -8,7 +8,7 @@ mod answers;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Body;
-use axum::http::{Method, Request as HttpRequest, Response};
+use axum::http::{Method, Response};
 use serde_json::{Value, json};
 
 use super::fault::{Faults, Request};
@@ -49,11 +49,10 @@ impl FlinkServer {
     }
 
     /// Answers one request.
-    pub async fn answer(&self, request: &HttpRequest<Body>) -> Response<Body> {
+    pub async fn answer(&self, method: &Method, path: &str) -> Response<Body> {
         let answers = Arc::clone(&self.lock());
-        let raw = request.uri().path();
-        let question = Question::parse(request.method(), raw, answers.cluster.history);
-        let fault = self.faults.decide(question.described(request.method(), raw));
+        let question = Question::parse(method, path, answers.cluster.history);
+        let fault = self.faults.decide(question.described(method, path));
         let fault = fault.as_deref();
         let reply = match fault.filter(|fault| fault.replaces_answer()) {
             Some(fault) => faulty(fault),
