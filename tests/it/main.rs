@@ -1,3 +1,5 @@
-//! To come.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
-fn main() {}
+mod flink_adapter;
+mod rules;
+mod world;
