@@ -1,3 +1,3 @@
-//! To come.
+//! Integration tests: one binary, one module a topic.
 
-fn main() {}
+mod contract_dolphin;

@@ -356,32 +356,40 @@ fn row(world: &World, record: &Record, owners: &BTreeMap<String, i64>) -> Result
 
 fn workflows(server: &DolphinScheduler) -> Vec<Workflow> {
     let mut tasks = 0;
-    server.workflows.iter().zip(1..).map(|(given, id)| {
-        let mut definitions: Vec<TaskDefinition> = tasks_of(given).into_iter().map(|task| {
-            tasks += 1;
-            TaskDefinition {
-                id: tasks,
-                // Codes of tasks are invented; they only have to be unlike those of workflows.
-                code: 7_000_000_000_000 + tasks,
-                task,
-                resource_ids: Vec::new(),
-                resource_names: Vec::new(),
+    server
+        .workflows
+        .iter()
+        .zip(1..)
+        .map(|(given, id)| {
+            let mut definitions: Vec<TaskDefinition> = tasks_of(given)
+                .into_iter()
+                .map(|task| {
+                    tasks += 1;
+                    TaskDefinition {
+                        id: tasks,
+                        // Codes of tasks are invented; they only have to be unlike those of workflows.
+                        code: 7_000_000_000_000 + tasks,
+                        task,
+                        resource_ids: Vec::new(),
+                        resource_names: Vec::new(),
+                    }
+                })
+                .collect();
+            if let Some(first) = definitions.first_mut() {
+                first.resource_ids.clone_from(&given.resource_ids);
+                first.resource_names.clone_from(&given.resource_names);
             }
-        }).collect();
-        if let Some(first) = definitions.first_mut() {
-            first.resource_ids.clone_from(&given.resource_ids);
-            first.resource_names.clone_from(&given.resource_names);
-        }
-        Workflow {
-            id,
-            code: given.code,
-            name: given.name.clone(),
-            project: given.project,
-            online: given.release == Release::Online,
-            tenant: given.tenant.clone(),
-            tasks: definitions,
-        }
-    }).collect()
+            Workflow {
+                id,
+                code: given.code,
+                name: given.name.clone(),
+                project: given.project,
+                online: given.release == Release::Online,
+                tenant: given.tenant.clone(),
+                tasks: definitions,
+            }
+        })
+        .collect()
 }
 
 /// The tasks of a workflow; one that only names resources gets a shell task to hold them.

@@ -9,23 +9,23 @@ use super::visit::Visit;
 
 impl Visit<'_> {
     /// Projects in a world belong to the administrator, so a user sees none.
-    fn projects<'d>(&self, database: &'d Database) -> impl DoubleEndedIterator<Item = (i64, i64)> + use<'d> {
+    fn projects(&self, database: &Database) -> Vec<(i64, i64)> {
         let shown = if self.account.is_admin() { database.projects.as_slice() } else { &[] };
-        shown.iter().zip(1..).map(|(code, id)| (*code, id))
+        shown.iter().copied().zip(1..).collect()
     }
 
     /// `GET /projects`, newest first.
     pub fn project_page(&self, database: &Database) -> Outcome {
         let page = PageAsked::of(self.asked)?;
         let search = self.asked.param("searchVal").unwrap_or_default();
-        let shown = self.projects(database).rev().filter(|(code, _)| project_name(*code).contains(search));
+        let shown = self.projects(database).into_iter().rev().filter(|(code, _)| project_name(*code).contains(search));
         let all = shown.map(|(code, id)| self.project_json(database, code, id, true)).collect();
         Ok(page.of_all(all, self.traits.offset_key()))
     }
 
     /// `GET /projects/list`: unpaged, without owner and counts.
     pub fn project_list(&self, database: &Database) -> Outcome {
-        Ok(self.projects(database).map(|(code, id)| self.project_json(database, code, id, false)).collect())
+        Ok(self.projects(database).into_iter().map(|(code, id)| self.project_json(database, code, id, false)).collect())
     }
 
     fn project_json(&self, database: &Database, code: i64, id: i64, counted: bool) -> Value {
@@ -77,7 +77,9 @@ impl Visit<'_> {
     pub fn workflow(&self, database: &Database, project: i64, code: i64) -> Outcome {
         let workflows = self.workflows_of(database, project)?;
         let found = workflows.into_iter().find(|workflow| workflow.code == code);
-        found.map(|workflow| self.workflow_json(database, workflow)).ok_or_else(|| Refusal::no_workflow(&code.to_string()))
+        found
+            .map(|workflow| self.workflow_json(database, workflow))
+            .ok_or_else(|| Refusal::no_workflow(&code.to_string()))
     }
 
     /// A `DagData`.
