@@ -414,6 +414,7 @@ struct People {
 }
 
 const ADMIN_NAME: &str = "admin";
+const DEFAULT_TENANT: &str = "default";
 
 impl People {
     fn of_world(world: &World, server: &DolphinScheduler) -> Result<Self, ContentError> {
@@ -465,7 +466,12 @@ impl People {
         let said = world.config.ds.iter().flat_map(|ds| ds.tenants.iter());
         let run_as = server.workflows.iter().filter_map(|workflow| workflow.tenant.as_ref());
         let codes: BTreeSet<&String> = said.chain(self.tenant_by_name.values().flatten()).chain(run_as).collect();
-        codes.into_iter().zip(1..).map(|(code, id)| Tenant { id, code: code.clone() }).collect()
+        let own = codes.into_iter().filter(|code| server.generation == DsGeneration::Db || *code != DEFAULT_TENANT);
+        let own = own.zip(1..).map(|(code, id)| Tenant { id, code: code.clone() });
+        // From 3.2 on a server brings this one along, and a fresh administrator belongs to it.
+        let default =
+            (server.generation == DsGeneration::Storage).then(|| Tenant { id: -1, code: DEFAULT_TENANT.to_owned() });
+        default.into_iter().chain(own).collect()
     }
 
     /// Gives out ids, the administrator's first; returns those of all names, the deleted ones included.

@@ -169,7 +169,8 @@ impl Visit<'_> {
             }
         }
         if given.kind.starts_with("FLINK") {
-            params.extend(flink_params(given.main_args.is_none()));
+            let oldest = if self.traits.generation.has_records() { ">=1.10" } else { ">=1.13" };
+            params.extend(flink_params(given.main_args.is_none(), oldest));
         }
         if self.traits.generation.has_records() {
             params.insert("dependence".to_owned(), json!({}));
@@ -242,9 +243,9 @@ fn execute_type(task: &TaskDefinition) -> &'static str {
 }
 
 /// What a Flink task holds beside its options.
-fn flink_params(is_sql: bool) -> Map<String, Value> {
+fn flink_params(is_sql: bool, oldest: &str) -> Map<String, Value> {
     let fixed = json!({
-        "programType": if is_sql { "SQL" } else { "JAVA" }, "deployMode": "local", "flinkVersion": ">=1.13",
+        "programType": if is_sql { "SQL" } else { "JAVA" }, "deployMode": "local", "flinkVersion": oldest,
         "jobManagerMemory": "1G", "taskManagerMemory": "2G", "slot": 1, "taskManager": 2, "parallelism": 1,
     });
     fixed.as_object().cloned().unwrap_or_default()
