@@ -1,3 +1,7 @@
-//! Integration tests: one binary, one module a topic.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
 mod contract_dolphin;
+mod flink_adapter;
+mod rules;
+mod scenario_matching;
+mod world;
