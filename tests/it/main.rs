@@ -1,3 +1,3 @@
-//! To come.
+//! Integration tests, one binary.
 
-fn main() {}
+mod report;
