@@ -9,7 +9,7 @@ pub mod json;
 pub mod layout;
 pub mod model;
 pub mod terminal;
-mod words;
+pub mod words;
 
 pub use layout::Style;
 pub use model::{Report, Verdict};

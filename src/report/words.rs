@@ -108,7 +108,7 @@ pub(super) fn explain_argument(finding: &Finding) -> String {
 }
 
 /// Quoted for a POSIX shell where needed.
-pub(super) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '=' | ',' | '@' | '%' | '+');
     if !text.is_empty() && text.chars().all(plain) {
