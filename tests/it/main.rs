@@ -1,3 +1,6 @@
-//! Integration tests, one binary.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod flink_adapter;
 mod report;
+mod rules;
+mod world;
