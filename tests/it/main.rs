@@ -2,6 +2,7 @@
 
 mod contract_dolphin;
 mod flink_adapter;
+mod report;
 mod rules;
 mod scenario_matching;
 mod world;
