@@ -19,8 +19,8 @@ use crate::views::{Cause, ClusterView, Gap, ResourceView};
 /// Version of the checkup's JSON form.
 pub const SCHEMA: &str = "statewarden/checkup/v1";
 
-/// More than this between the NameNode's clock and ours, in seconds, spoils every age; the rules say so too.
-const CLOCK_TOLERANCE: i64 = 60;
+/// Seconds between the NameNode's clock and ours that the rule `clock-skew` lets through.
+const CLOCK_TOLERANCE: i64 = crate::compare::rules::clock::TOLERANCE.as_secs();
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
