@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer};
 
-use crate::config::valid::{Layout, RegistryStatus};
 use crate::domain::Age;
 
 pub use case::{Before, Case, Expect, ExpectedAction, ExpectedFinding, ExpectedRequest, Identity, Outcome, PlanAction};
@@ -111,6 +110,31 @@ pub struct Root {
     pub layout: Layout,
     /// Clusters that write there.
     pub clusters: Vec<String>,
+}
+
+/// How run directories lie below a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Layout {
+    /// `<root>/<job id>`.
+    #[serde(rename = "job")]
+    Job,
+    /// `<root>/<app>/<job id>`.
+    #[serde(rename = "app/job")]
+    AppJob,
+    /// `<root>/<app>/<any name>/<job id>`.
+    #[serde(rename = "app/run")]
+    AppRun,
+}
+
+impl Layout {
+    /// The word of the configuration.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::AppJob => "app/job",
+            Self::AppRun => "app/run",
+        }
+    }
 }
 
 /// How the operator sees DolphinScheduler.
@@ -215,6 +239,35 @@ pub struct RegistryLine {
     pub job_state: Option<String>,
     /// When it ended.
     pub job_ended_age: Option<Age>,
+}
+
+/// State of a registered restore point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RegistryStatus {
+    /// In use.
+    Current,
+    /// Kept for a rollback.
+    Rollback,
+    /// Made for a release that is not out yet.
+    PreRelease,
+    /// Over.
+    Expired,
+    /// Given up.
+    Released,
+}
+
+impl RegistryStatus {
+    /// The word of the configuration.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Rollback => "rollback",
+            Self::PreRelease => "pre-release",
+            Self::Expired => "expired",
+            Self::Released => "released",
+        }
+    }
 }
 
 /// One application.

@@ -71,6 +71,8 @@ pub struct Report {
     pub could_not_tell: Vec<CouldNotTell>,
     /// Findings that the configuration expects.
     pub ignored: Vec<ReportedIgnored>,
+    /// Ignores of the configuration that match nothing: old, or misspelt.
+    pub idle_ignores: Vec<String>,
     /// What was read.
     pub views: Views,
 }
@@ -271,6 +273,7 @@ impl Report {
             could_not_tell: could_not_tell(inventory, &sorted, lang),
             findings: sorted.into_iter().map(|finding| ReportedFinding::new(finding, lang)).collect(),
             ignored: ignored(comparison, lang),
+            idle_ignores: comparison.idle_ignores.clone(),
             views: Views::of(inventory),
         }
     }

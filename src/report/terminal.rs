@@ -307,7 +307,7 @@ fn unclear(page: &mut Page, item: &CouldNotTell, lang: Lang) {
 }
 
 fn ignored(page: &mut Page, report: &Report) {
-    if report.ignored.is_empty() {
+    if report.ignored.is_empty() && report.idle_ignores.is_empty() {
         return;
     }
     page.heading(Word::Ignored.text(report.lang));
@@ -317,6 +317,9 @@ fn ignored(page: &mut Page, report: &Report) {
     }
     for ((reason, code), n) in by_reason {
         page.item("  - ", &format!("{n} x {code}: {}", printable(reason)));
+    }
+    for idle in &report.idle_ignores {
+        page.item("  - ", &printable(idle));
     }
 }
 

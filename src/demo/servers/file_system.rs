@@ -453,6 +453,31 @@ impl FileSystem {
         self.walk(path).into_iter().find(|(_, inode)| inode.has_snapshots()).map(|(path, _)| path)
     }
 
+    /// Gives what is unchanged since `old` (same path, kind and, for a file, time) its old id, and everything else a new one.
+    pub fn keep_ids(&mut self, old: &Self) {
+        let mut next = old.next_id.max(self.next_id);
+        let mut ids = HashMap::new();
+        for (path, inode) in self.walk("/") {
+            let same = old.stat(&path).filter(|before| {
+                before.is_dir() == inode.is_dir() && (inode.is_dir() || before.mtime_ms == inode.mtime_ms)
+            });
+            ids.insert(inode.id, same.map_or(next, |before| before.id));
+            next += u64::from(same.is_none());
+        }
+        let new_id = |id: u64| ids.get(&id).copied().unwrap_or(id);
+        self.inodes = std::mem::take(&mut self.inodes)
+            .into_values()
+            .map(|mut inode| {
+                inode.id = new_id(inode.id);
+                if let InodeBody::Dir { children, .. } = &mut inode.body {
+                    children.values_mut().for_each(|child| *child = new_id(*child));
+                }
+                (inode.id, inode)
+            })
+            .collect();
+        self.next_id = next;
+    }
+
     fn refuse_snapshots(&self, path: &str) -> Result<(), FsError> {
         self.snapshots_at_or_below(path).map_or(Ok(()), |held| Err(FsError::HasSnapshots(held)))
     }
@@ -658,6 +683,23 @@ mod tests {
         assert_eq!(fs.rename("/a", "/a/f/x"), Err(FsError::IntoItself("/a".into())));
         assert_eq!(fs.rename("/b", "/a/f/x"), Err(FsError::ParentIsFile("/a/f".into())));
         assert_eq!(fs.mkdirs("/a/f/x", &Maker::new("u")), Err(FsError::ParentIsFile("/a/f".into())));
+    }
+
+    #[test]
+    fn an_exchanged_world_keeps_the_ids_of_what_is_unchanged() {
+        let listing = "    - {path: /a/same, type: file, size: 3, mtime_age: 30h}\n    - {path: /a/other, type: file, size: 3, mtime_age: 30h}\n";
+        let old = FileSystem::from_world(&world(listing));
+        let mut new = FileSystem::from_world(&world(&format!(
+            "    - {{path: /0, type: dir, mtime_age: 1h}}\n{}",
+            listing.replace("other, type: file, size: 3, mtime_age: 30h", "other, type: file, size: 3, mtime_age: 1h")
+        )));
+        new.keep_ids(&old);
+        let id = |fs: &FileSystem, path: &str| fs.stat(path).expect("an entry").id;
+        for path in ["/", "/a", "/a/same"] {
+            assert_eq!(id(&new, path), id(&old, path), "{path}");
+        }
+        assert!(id(&new, "/a/other") >= old.next_id && id(&new, "/0") >= old.next_id);
+        assert_ne!(id(&new, "/a/other"), id(&new, "/0"));
     }
 
     #[test]

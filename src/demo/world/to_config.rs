@@ -7,7 +7,6 @@ use super::{
     Application, ClusterStatement, DsGeneration, DsStatement, FlinkCluster, Migration, Policies, RegistryLine, Root,
     World, before, whole_seconds,
 };
-use crate::config::valid::Layout;
 use crate::domain::Age;
 
 /// Where the embedded servers answer.
@@ -100,12 +99,7 @@ fn ds_table(ds: &DsStatement, addresses: &Addresses) -> Table {
 fn root_table(root: &Root) -> Table {
     let mut table = Table::new();
     put(&mut table, "path", root.path.as_str());
-    let layout = match root.layout {
-        Layout::Job => "job",
-        Layout::AppJob => "app/job",
-        Layout::AppRun => "app/run",
-    };
-    put(&mut table, "layout", layout);
+    put(&mut table, "layout", root.layout.word());
     put(&mut table, "clusters", root.clusters.clone());
     table
 }
@@ -150,22 +144,11 @@ fn registry_table(line: &RegistryLine, t0: Timestamp) -> Table {
     put_some(&mut table, "restore_type", line.restore_type.clone());
     put_some(&mut table, "claim_mode", line.claim_mode.clone());
     put_some(&mut table, "created", created.map(written));
-    put(&mut table, "status", status_word(line));
+    put(&mut table, "status", line.status.word());
     put_some(&mut table, "protected_until", protected_until.map(written));
     put_some(&mut table, "job_state", line.job_state.clone());
     put_some(&mut table, "job_ended", line.job_ended_age.map(|age: Age| written(before(t0, age))));
     table
-}
-
-fn status_word(line: &RegistryLine) -> &'static str {
-    use crate::config::valid::RegistryStatus as Status;
-    match line.status {
-        Status::Current => "current",
-        Status::Rollback => "rollback",
-        Status::PreRelease => "pre-release",
-        Status::Expired => "expired",
-        Status::Released => "released",
-    }
 }
 
 fn application_table(application: &Application) -> Table {

@@ -226,6 +226,7 @@ pub fn comparison() -> Comparison {
     Comparison {
         findings,
         ignored: vec![Ignored { finding: ignored, reason: "moves to another tenant in August".into() }],
+        idle_ignores: vec!["statewarden.toml:40: ignore of size-mismatch matches nothing".into()],
     }
 }
 
@@ -269,7 +270,7 @@ pub fn config() -> Config {
             layout: Layout::Job,
             clusters: vec!["c1".into()],
         }],
-        policies: policies(),
+        policies: Policies::default(),
         registry: vec![],
         applications: vec![],
         migrate_to: None,
@@ -277,18 +278,5 @@ pub fn config() -> Config {
         ignores: vec![],
         refusals: vec![],
         source: None,
-    }
-}
-
-fn policies() -> Policies {
-    Policies {
-        min_age: Age::from_hours(72),
-        stable_for: Age::from_hours(1),
-        keep_generations: 1,
-        record_grace: Age::from_hours(24),
-        confirm_after: Age::from_seconds(600),
-        max_delete_fraction: 0.5,
-        max_delete_fraction_named: false,
-        protect: vec![],
     }
 }
