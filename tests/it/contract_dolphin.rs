@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use reqwest::{Client, Method};
 use serde_json::{Map, Value};
-use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, EmbeddedStore};
+use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, EmbeddedStore, RunningDolphin};
 use statewarden::demo::servers::file_system::{FileSystem, Maker, SharedFileSystem};
 use statewarden::demo::world::{TokenOwner, World};
 
@@ -70,7 +70,7 @@ fn recordings(folder: &str) -> Vec<Exchange> {
 
 struct Recorded {
     client: Client,
-    server: DolphinServer,
+    server: RunningDolphin,
     files: SharedFileSystem,
     compared: u32,
 }
@@ -306,7 +306,9 @@ async fn the_run_of_3_2_2() {
             }
             17 => {
                 let run = "/dolphinscheduler322/etl/resources/ckpt_storage/app/0123456789abcdef0123456789abcdef";
-                ["chk-7", "shared", "taskowned"].map(|name| recorded.make_directory(&format!("{run}/{name}")));
+                for name in ["chk-7", "shared", "taskowned"] {
+                    recorded.make_directory(&format!("{run}/{name}"));
+                }
             }
             34 => recorded.remove("/dolphinscheduler322/etl/resources/etl.sh"),
             _ => {}

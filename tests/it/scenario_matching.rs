@@ -40,7 +40,8 @@ fn what_is_given_must_be_equal_and_the_rest_matches_anything() {
 #[test]
 fn a_missing_and_an_unexpected_finding_are_both_named() {
     let got = reported(json!([stale(2, "/b/gone.sql")]));
-    let wrong = compare_findings(&expected(json!([{"kind": "mass-absence", "severity": "critical", "path": "/b"}])), &[], &got);
+    let wrong =
+        compare_findings(&expected(json!([{"kind": "mass-absence", "severity": "critical", "path": "/b"}])), &[], &got);
     assert_eq!(
         wrong,
         [
@@ -67,8 +68,10 @@ fn one_entry_stands_for_one_finding_unless_it_covers_many() {
 #[test]
 fn a_loose_entry_does_not_take_the_finding_of_a_strict_one() {
     let got = reported(json!([stale(2, "/b/x"), stale(3, "/b/y")]));
-    let (loose, strict) =
-        (json!({"kind": "stale-resource-record", "severity": "warning"}), json!({"kind": "stale-resource-record", "severity": "warning", "record": 2}));
+    let (loose, strict) = (
+        json!({"kind": "stale-resource-record", "severity": "warning"}),
+        json!({"kind": "stale-resource-record", "severity": "warning", "record": 2}),
+    );
     assert_eq!(compare_findings(&expected(json!([loose, strict])), &[], &got), Vec::<String>::new());
     assert_eq!(compare_findings(&expected(json!([strict, strict])), &[], &got).len(), 2);
 }
@@ -79,7 +82,8 @@ fn extra_notes_are_allowed_extra_warnings_only_if_the_case_says_so() {
     assert!(compare_findings(&[], &[], &reported(json!([note]))).is_empty());
     let got = reported(json!([stale(2, "/b/x"), stale(3, "/b/y")]));
     assert_eq!(compare_findings(&[], &[], &got).len(), 2);
-    let may = expected(json!([{"kind": "stale-resource-record", "severity": "warning", "path": "/b", "covers": "many"}]));
+    let may =
+        expected(json!([{"kind": "stale-resource-record", "severity": "warning", "path": "/b", "covers": "many"}]));
     assert!(compare_findings(&[], &may, &got).is_empty());
     // A note that a case asks for has to be there.
     let wanted = expected(json!([{"kind": "foreign-entry-in-root", "severity": "info", "path": "/r/y"}]));
@@ -88,9 +92,12 @@ fn extra_notes_are_allowed_extra_warnings_only_if_the_case_says_so() {
 
 #[test]
 fn references_keep_their_type() {
-    let got = reported(json!([{"code": "dangling-workflow-reference", "severity": "error", "workflow": 9, "reference": 7}]));
+    let got =
+        reported(json!([{"code": "dangling-workflow-reference", "severity": "error", "workflow": 9, "reference": 7}]));
     let with = |reference: Value| {
-        expected(json!([{"kind": "dangling-workflow-reference", "severity": "error", "workflow": 9, "reference": reference}]))
+        expected(
+            json!([{"kind": "dangling-workflow-reference", "severity": "error", "workflow": 9, "reference": reference}]),
+        )
     };
     assert!(compare_findings(&with(json!(7)), &[], &got).is_empty());
     assert!(!compare_findings(&with(json!("7")), &[], &got).is_empty());
@@ -107,7 +114,8 @@ fn advice_needs_a_finding_on_the_very_target() {
     assert!(compare_advice(&advise(json!({"path": "/b/x", "what": "anything"})), &got).is_empty());
     assert!(compare_advice(&advise(json!({"record": 2})), &got).is_empty());
     assert_eq!(compare_advice(&advise(json!({"path": "/b"})), &got).len(), 1);
-    let delete: Vec<ExpectedAction> = serde_json::from_value(json!([{"action": "ds_api_delete", "record": 2}])).expect("an action");
+    let delete: Vec<ExpectedAction> =
+        serde_json::from_value(json!([{"action": "ds_api_delete", "record": 2}])).expect("an action");
     assert_eq!(compare_advice(&delete, &got).len(), 1);
 }
 
@@ -129,6 +137,9 @@ fn leaks_are_found_in_every_output_also_in_their_json_form() {
 
 #[test]
 fn words_of_exit_codes() {
-    assert_eq!(["clean", "failure", "drift", "incomplete", "refused"].map(exit_code_of_scan), [0, 1, 2, 3, 3].map(Some));
+    assert_eq!(
+        ["clean", "failure", "drift", "incomplete", "refused"].map(exit_code_of_scan),
+        [0, 1, 2, 3, 3].map(Some)
+    );
     assert_eq!(exit_code_of_scan("fine"), None);
 }

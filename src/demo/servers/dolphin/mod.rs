@@ -33,6 +33,7 @@ use self::database::Database;
 use self::reply::{Outcome, answer, envelope, unauthorized, unknown_endpoint};
 use self::routes::{Call, describe};
 use self::visit::{Traits, Visit};
+use super::dated;
 use super::fault::Faults;
 use super::wire::{Reply, ServerClock};
 use crate::demo::world::{DsGeneration, Effect, Fault, TokenOwner, World, token_of};
@@ -77,9 +78,6 @@ pub enum DolphinError {
     /// A version nobody has taught it.
     #[error("the embedded DolphinScheduler speaks 3.1.x and 3.2.2, not `{0}`; change `config.ds.version`")]
     Unsupported(String),
-    /// Version and generation of the world contradict each other.
-    #[error("`dolphinscheduler.generation` does not fit version `{0}`")]
-    Mismatch(String),
     /// The content.
     #[error("the world cannot be turned into a server")]
     Content(#[from] ContentError),
@@ -89,23 +87,21 @@ pub enum DolphinError {
 }
 
 /// The generation an embedded server can speak for this world, or why it cannot.
+///
+/// `dolphinscheduler.generation` says what the server really is; the configured version only says which of that kind, since the
+/// operator may be wrong.
 pub fn generation_of(world: &World) -> Result<Generation, DolphinError> {
     let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
+    let is_db = server.generation == DsGeneration::Db;
     let said = world.config.ds.as_ref().map(|ds| ds.version.as_str());
-    let default = match server.generation {
-        DsGeneration::Db => Generation::V31,
-        DsGeneration::Storage => Generation::V322,
-    };
-    let generation = said.map_or(Some(default), Generation::of_version);
-    match (generation, said.unwrap_or_default()) {
-        (Some(found @ (Generation::V31 | Generation::V322)), version) => {
-            if found == default {
-                Ok(found)
-            } else {
-                Err(DolphinError::Mismatch(version.to_owned()))
-            }
+    match said.map(|version| (version, Generation::of_version(version))) {
+        Some((_, Some(found @ (Generation::V31 | Generation::V322)))) if found.has_records() == is_db => Ok(found),
+        Some((version, None)) => Err(DolphinError::Unsupported(version.to_owned())),
+        Some((version, Some(found))) if found.has_records() == is_db => {
+            Err(DolphinError::Unsupported(version.to_owned()))
         }
-        (_, version) => Err(DolphinError::Unsupported(version.to_owned())),
+        _ if is_db => Ok(Generation::V31),
+        _ => Ok(Generation::V322),
     }
 }
 
@@ -117,113 +113,149 @@ pub fn store_of_world(world: &World, shared: Arc<dyn FileStore>) -> Arc<dyn File
     Arc::new(EmbeddedStore::of_files(&paths, ServerClock { behind: world.clock.tool_minus_namenode.0 }))
 }
 
-/// A running server; it ends with this value.
-pub struct DolphinServer {
+/// An embedded server. Clones are the same server.
+#[derive(Clone)]
+pub struct DolphinServer(Arc<Inner>);
+
+impl std::fmt::Debug for DolphinServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DolphinServer").field("faults", &self.0.faults).finish_non_exhaustive()
+    }
+}
+
+struct Inner {
+    /// The outer lock is for exchanging the world without waiting, the inner one lets one request at a time work on it.
+    held: std::sync::Mutex<Arc<Mutex<Held>>>,
+    tokens: Vec<(String, TokenOwner)>,
+    zone: TimeZone,
+    with_ui: bool,
+    faults: Faults,
+}
+
+/// What another world replaces.
+struct Held {
+    database: Database,
+    store: Arc<dyn FileStore>,
+    traits: Traits,
+}
+
+impl Held {
+    fn of_world(world: &World, store: Arc<dyn FileStore>, zone: TimeZone) -> Result<Arc<Mutex<Self>>, DolphinError> {
+        let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
+        let clock = ServerClock { behind: world.clock.tool_minus_namenode.0 };
+        let traits = Traits { generation: generation_of(world)?, zone, clock };
+        Ok(Arc::new(Mutex::new(Self { database: Database::of_world(world, server)?, store, traits })))
+    }
+}
+
+impl DolphinServer {
+    /// The server a world describes; it listens nowhere yet.
+    pub fn new(world: &World, options: DolphinOptions) -> Result<Self, DolphinError> {
+        let zone = options.time_zone.unwrap_or(TimeZone::UTC);
+        Ok(Self(Arc::new(Inner {
+            held: std::sync::Mutex::new(Held::of_world(world, options.store, zone.clone())?),
+            tokens: options.tokens,
+            zone,
+            with_ui: options.with_ui,
+            faults: Faults::new(world.dolphinscheduler.as_ref().map_or(&[], |server| &server.faults)),
+        })))
+    }
+
+    /// The server a world describes, listening on 127.0.0.1 until the returned value is dropped.
+    pub async fn start(world: &World, options: DolphinOptions) -> Result<RunningDolphin, DolphinError> {
+        let address = SocketAddr::from(([127, 0, 0, 1], options.port));
+        let server = Self::new(world, options)?;
+        let listener = TcpListener::bind(address).await.map_err(DolphinError::Listen)?;
+        let address = listener.local_addr().map_err(DolphinError::Listen)?;
+        let router = axum::Router::new().fallback(handle).with_state(server.clone());
+        let task = tokio::spawn(async move {
+            // Ends only when the task is aborted: accept errors are retried inside.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(RunningDolphin { url: format!("http://{address}{CONTEXT_PATH}"), server, task })
+    }
+
+    /// The faults it plays, and the log of its requests.
+    pub fn faults(&self) -> &Faults {
+        &self.0.faults
+    }
+
+    /// Puts another world in the place of this one, with its files in `store`; the log stays.
+    pub fn replace(&self, world: &World, store: Arc<dyn FileStore>) -> Result<(), DolphinError> {
+        *self.0.held() = Held::of_world(world, store, self.0.zone.clone())?;
+        self.0.faults.set_faults(world.dolphinscheduler.as_ref().map_or(&[], |server| &server.faults));
+        Ok(())
+    }
+
+    /// Answers one request, whose path begins with the context path.
+    pub async fn answer(&self, request: Request) -> Response<Body> {
+        let asked = Asked::read(request, CONTEXT_PATH).await;
+        let (reply, fault, clock) = self.0.reply(&asked).await;
+        dated(reply.send(fault.as_deref()).await, clock)
+    }
+}
+
+/// A server that listens until this value is dropped.
+#[derive(Debug)]
+pub struct RunningDolphin {
     /// Base URL with the context path.
     pub url: String,
-    inner: Arc<Inner>,
+    /// The server.
+    pub server: DolphinServer,
     task: JoinHandle<()>,
 }
 
-impl Drop for DolphinServer {
+impl Drop for RunningDolphin {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-struct Inner {
-    database: Mutex<Database>,
-    store: Arc<dyn FileStore>,
-    tokens: Vec<(String, TokenOwner)>,
-    traits: Traits,
-    with_ui: bool,
-    faults: Faults,
-}
-
-impl DolphinServer {
-    /// Starts the server a world describes.
-    pub async fn start(world: &World, options: DolphinOptions) -> Result<Self, DolphinError> {
-        let generation = generation_of(world)?;
-        let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
-        let inner = Arc::new(Inner {
-            database: Mutex::new(Database::of_world(world, server)?),
-            store: options.store,
-            tokens: options.tokens,
-            traits: Traits {
-                generation,
-                zone: options.time_zone.unwrap_or(TimeZone::UTC),
-                clock: ServerClock { behind: world.clock.tool_minus_namenode.0 },
-            },
-            with_ui: options.with_ui,
-            faults: Faults::new(&server.faults),
-        });
-        let listener =
-            TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], options.port))).await.map_err(DolphinError::Listen)?;
-        let address = listener.local_addr().map_err(DolphinError::Listen)?;
-        let router = axum::Router::new().fallback(handle).with_state(Arc::clone(&inner));
-        let task = tokio::spawn(async move {
-            // Ends only when the task is aborted: accept errors are retried inside.
-            let _ = axum::serve(listener, router).await;
-        });
-        Ok(Self { url: format!("http://{address}{CONTEXT_PATH}"), inner, task })
-    }
-
-    /// The faults it plays, and the log of its requests.
-    pub fn faults(&self) -> &Faults {
-        &self.inner.faults
-    }
-
-    /// Puts the content of another world in the place of this one; faults and files stay as they are.
-    pub async fn replace_content(&self, world: &World) -> Result<(), DolphinError> {
-        let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
-        *self.inner.database.lock().await = Database::of_world(world, server)?;
-        Ok(())
-    }
-}
-
-async fn handle(State(inner): State<Arc<Inner>>, request: Request) -> Response<Body> {
-    let asked = Asked::read(request, CONTEXT_PATH).await;
-    let (reply, fault) = inner.reply(&asked).await;
-    let date = inner.traits.clock.date_header();
-    reply.with(axum::http::header::DATE, &date).send(fault.as_deref()).await
+async fn handle(State(server): State<DolphinServer>, request: Request) -> Response<Body> {
+    server.answer(request).await
 }
 
 impl Inner {
-    /// The reply to one request with the fault that met it. One request at a time: the server's transactions are not its point.
-    async fn reply(&self, asked: &Asked) -> (Reply, Option<Arc<Fault>>) {
-        let mut database = self.database.lock().await;
-        let call = Call::of(asked, self.traits.generation);
-        let fault = self.faults.decide(describe(asked, call, &database));
-        let reply = match (&fault, call) {
-            (None, call) => self.natural_reply(asked, call, &mut database, &Fault::default()).await,
-            (Some(fault), Some(call)) if call.is_write() => {
-                self.reply_to_write(asked, call, &mut database, fault).await
-            }
-            (Some(fault), call) => match replaced(fault) {
-                Some(reply) => reply,
-                None => self.natural_reply(asked, call, &mut database, fault).await,
-            },
-        };
-        (reply, fault.map(|fault| cut_if_repeated(fault, call)))
+    fn held(&self) -> std::sync::MutexGuard<'_, Arc<Mutex<Held>>> {
+        self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    async fn natural_reply(&self, asked: &Asked, call: Option<Call>, database: &mut Database, change: &Fault) -> Reply {
+    /// The reply to one request with the fault that met it. One request at a time: the server's transactions are not its point.
+    async fn reply(&self, asked: &Asked) -> (Reply, Option<Arc<Fault>>, ServerClock) {
+        let held = Arc::clone(&self.held());
+        let held = &mut *held.lock().await;
+        let call = Call::of(asked, held.traits.generation);
+        let fault = self.faults.decide(describe(asked, call, &held.database));
+        let reply = match (&fault, call) {
+            (None, call) => self.natural_reply(asked, call, held, &Fault::default()).await,
+            (Some(fault), Some(call)) if call.is_write() => self.reply_to_write(asked, call, held, fault).await,
+            (Some(fault), call) => match replaced(fault) {
+                Some(reply) => reply,
+                None => self.natural_reply(asked, call, held, fault).await,
+            },
+        };
+        (reply, fault.map(|fault| cut_if_repeated(fault, call)), held.traits.clock)
+    }
+
+    async fn natural_reply(&self, asked: &Asked, call: Option<Call>, held: &mut Held, change: &Fault) -> Reply {
         if call.is_some_and(Call::is_open) {
-            return api_docs(self.traits.generation);
+            return api_docs(held.traits.generation);
         }
         let owner = self.tokens.iter().find(|(token, _)| Some(token) == asked.token.as_ref()).map(|(_, owner)| owner);
-        let Some(account) = owner.and_then(|owner| database.account(owner)).cloned() else { return unauthorized() };
+        let Some(account) = owner.and_then(|owner| held.database.account(owner)).cloned() else {
+            return unauthorized();
+        };
         let Some(call) = call else { return unknown_endpoint(&asked.raw_path, self.with_ui) };
-        let visit = Visit { asked, account: &account, traits: &self.traits, store: &*self.store, change };
-        answer(&visit.outcome(call, database).await)
+        let visit = Visit { asked, account: &account, traits: &held.traits, store: &*held.store, change };
+        answer(&visit.outcome(call, &mut held.database).await)
     }
 
     /// A write that meets a fault: its effect first, then the answer, which need not fit.
-    async fn reply_to_write(&self, asked: &Asked, call: Call, database: &mut Database, fault: &Fault) -> Reply {
+    async fn reply_to_write(&self, asked: &Asked, call: Call, held: &mut Held, fault: &Fault) -> Reply {
         let natural = match fault.effect_of_write() {
-            Effect::Done => self.natural_reply(asked, Some(call), database, &Fault::default()).await,
+            Effect::Done => self.natural_reply(asked, Some(call), held, &Fault::default()).await,
             effect => {
-                self.break_delete(asked, call, database, effect, &fault.keeps).await;
+                self.break_delete(asked, call, held, effect, &fault.keeps).await;
                 envelope(0, "success", &Value::Null)
             }
         };
@@ -231,15 +263,16 @@ impl Inner {
     }
 
     /// A delete that does only part of its work.
-    async fn break_delete(&self, asked: &Asked, call: Call, database: &mut Database, effect: Effect, keeps: &[String]) {
-        let path =
-            describe(asked, Some(call), database).path.and_then(|path| crate::domain::HdfsPath::parse(&path).ok());
+    async fn break_delete(&self, asked: &Asked, call: Call, held: &mut Held, effect: Effect, keeps: &[String]) {
+        let path = describe(asked, Some(call), &held.database)
+            .path
+            .and_then(|path| crate::domain::HdfsPath::parse(&path).ok());
         if let (Effect::FilesOnly | Effect::Partial, Some(path)) = (effect, path) {
             // The store of an embedded platform refuses only in safe mode, and then nothing is the right effect.
-            let _ = self.store.delete(&path, keeps).await;
+            let _ = held.store.delete(&path, keeps).await;
         }
         if let (Effect::RowsOnly, Call::DeleteRecord(id)) = (effect, call) {
-            record_writes::remove_row(database, id);
+            record_writes::remove_row(&mut held.database, id);
         }
     }
 }
