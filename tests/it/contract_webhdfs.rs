@@ -250,7 +250,7 @@ fn an_exchanged_world_answers_at_the_same_address() {
     let mut world = platform.world.clone();
     world.hdfs.faults.clear();
     world.hdfs.listing.retain(|entry| !entry.path.starts_with("/priv"));
-    platform.replace_world(world);
+    platform.replace_world(world).expect("the other world");
     assert_eq!(get(&first, target).status, 200);
     assert_eq!(get(&first, "/webhdfs/v1/priv?op=GETFILESTATUS&user.name=root").status, 404);
     assert_eq!(platform.hdfs.faults.log().len(), 3);
