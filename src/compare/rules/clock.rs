@@ -6,7 +6,7 @@ use crate::compare::{Context, Finding, FindingCode, Severity, Target};
 use crate::domain::text::printable;
 
 /// Skew that is let through: five minutes, as Kerberos does.
-const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
+pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
 
 /// `clock-skew`: this host and the NameNode differ by more than five minutes, or a time lies in the future.
 pub fn skewed(context: &Context<'_>) -> Option<Finding> {
