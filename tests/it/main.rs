@@ -1,6 +1,12 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod contract_dolphin;
+mod contract_flink;
+mod contract_webhdfs;
 mod flink_adapter;
+mod raw_http;
 mod report;
 mod rules;
+mod scenario_matching;
+mod shape;
 mod world;

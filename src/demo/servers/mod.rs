@@ -3,6 +3,7 @@
 //! [`Platform`] starts them on ports of the system's choice and stops them when it is dropped. It runs on threads of its
 //! own, so a test may use it from within any runtime or none.
 
+pub mod dolphin;
 pub mod fault;
 pub mod file_system;
 pub mod flink;
@@ -20,6 +21,7 @@ use tokio::net::TcpSocket;
 use tokio::runtime::Runtime;
 
 use super::world::{Addresses, FlinkCluster, Unreachable, World};
+use dolphin::{DolphinOptions, DolphinServer, EmbeddedStore, FileStore};
 use file_system::{FileSystem, SharedFileSystem};
 use flink::FlinkServer;
 use webhdfs::WebHdfsServer;
@@ -52,6 +54,8 @@ pub struct Platform {
     pub flink: Vec<(String, Arc<FlinkServer>)>,
     /// The NameNode.
     pub hdfs: Arc<WebHdfsServer>,
+    /// The DolphinScheduler server, if the world has one.
+    pub dolphin: Option<DolphinServer>,
     /// Ports that are held without an answer, for clusters that cannot be reached.
     _silent: Vec<Silent>,
     runtime: Option<Runtime>,
@@ -78,6 +82,7 @@ impl Platform {
             addresses: Addresses { hdfs: vec![serve_hdfs(&runtime, &hdfs)?], ..Addresses::default() },
             flink: Vec::new(),
             hdfs,
+            dolphin: None,
             _silent: Vec::new(),
             runtime: None,
             world,
@@ -86,8 +91,26 @@ impl Platform {
             let url = platform.start_cluster(&runtime, &cluster)?;
             platform.addresses.flink.push((cluster.cluster, url));
         }
+        platform.start_dolphin(&runtime)?;
         platform.runtime = Some(runtime);
         Ok(platform)
+    }
+
+    fn start_dolphin(&mut self, runtime: &Runtime) -> io::Result<()> {
+        if self.world.dolphinscheduler.is_none() {
+            return Ok(());
+        }
+        let options = DolphinOptions::of_world(&self.world, self.dolphin_store());
+        let server = DolphinServer::new(&self.world, options).map_err(io::Error::other)?;
+        self.addresses.ds = Some(serve_dolphin(runtime, &server)?);
+        self.dolphin = Some(server);
+        Ok(())
+    }
+
+    /// Where the world's DolphinScheduler keeps its files.
+    fn dolphin_store(&self) -> Arc<dyn FileStore> {
+        let shared = EmbeddedStore::new(self.hdfs.file_system.clone(), self.world.hdfs.server.safemode);
+        dolphin::store_of_world(&self.world, Arc::new(shared))
     }
 
     fn start_cluster(&mut self, runtime: &Runtime, cluster: &FlinkCluster) -> io::Result<String> {
@@ -120,7 +143,7 @@ impl Platform {
 
     /// Puts another world in the place of this one, at the same addresses: the clusters that answer must be the same.
     /// Logs stay; what is unchanged in HDFS (same path, kind and time) keeps its file id.
-    pub fn replace_world(&mut self, world: World) {
+    pub fn replace_world(&mut self, world: World) -> io::Result<()> {
         let mut file_system = FileSystem::from_world(&world);
         let mut current = self.hdfs.file_system.lock();
         file_system.keep_ids(&current);
@@ -133,6 +156,12 @@ impl Platform {
             }
         }
         self.world = world;
+        self.replace_dolphin()
+    }
+
+    fn replace_dolphin(&self) -> io::Result<()> {
+        let Some(server) = &self.dolphin else { return Ok(()) };
+        server.replace(&self.world, self.dolphin_store()).map_err(io::Error::other)
     }
 }
 
@@ -155,6 +184,14 @@ fn serve_hdfs(runtime: &Runtime, server: &Arc<WebHdfsServer>) -> io::Result<Stri
             let response = server.answer(&head.method, &head.uri, &head.headers, body).await;
             dated(response, server.clock())
         }
+    })
+}
+
+fn serve_dolphin(runtime: &Runtime, server: &DolphinServer) -> io::Result<String> {
+    let server = server.clone();
+    serve(runtime, dolphin::CONTEXT_PATH, move |request| {
+        let server = server.clone();
+        async move { server.answer(request).await }
     })
 }
 
