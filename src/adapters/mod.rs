@@ -1,1 +1,3 @@
-//! To come.
+//! One folder an outside system. Wire types stay private in here; what leaves is domain values and views.
+
+pub mod http;
