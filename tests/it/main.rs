@@ -1,3 +1,3 @@
-//! To come.
+//! Integration tests, in one binary.
 
-fn main() {}
+mod lab;
