@@ -44,6 +44,21 @@ pub struct Config {
     pub source: Option<PathBuf>,
 }
 
+impl Config {
+    /// The paths a `policies.protect` entry can mean: itself in any authority, or `app/run` below each root.
+    pub fn protected_paths(&self, entry: &str) -> Vec<HdfsPath> {
+        match HdfsUri::parse(entry) {
+            Ok(uri) => vec![self.file_systems.resolve(&uri).path().clone()],
+            Err(_) => self.roots.iter().filter_map(|root| root.path.join_relative(entry).ok()).collect(),
+        }
+    }
+
+    /// The checkpoint root at or above a path.
+    pub fn root_of(&self, path: &HdfsPath) -> Option<&CheckpointRoot> {
+        self.roots.iter().find(|root| path.is_at_or_below(&root.path))
+    }
+}
+
 /// A setting that is readable but unsafe. `drift` reports it and goes on without it; writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {

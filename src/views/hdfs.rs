@@ -156,14 +156,15 @@ impl HdfsView {
     }
 
     /// All listed directories at or below `root`, in order.
-    pub fn listings_below<'a>(&'a self, root: &'a HdfsPath) -> impl Iterator<Item = (&'a HdfsPath, &'a Listing)> {
+    pub fn listings_below<'a>(
+        &'a self,
+        root: &HdfsPath,
+    ) -> impl Iterator<Item = (&'a HdfsPath, &'a Listing)> + use<'a> {
         let own = self.listings.get_key_value(root);
         let prefix = if root.is_root() { "/".to_owned() } else { format!("{root}/") };
-        let below = self
-            .listings
-            .range::<str, _>((std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded))
-            .take_while(move |(path, _)| path.as_str().starts_with(&prefix))
-            .collect::<Vec<_>>();
+        let from = (std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded);
+        let below: Vec<_> =
+            self.listings.range::<str, _>(from).take_while(|(path, _)| path.as_str().starts_with(&prefix)).collect();
         own.into_iter().chain(below)
     }
 }
