@@ -1,3 +1,4 @@
 //! One folder an outside system. Wire types stay private in here; what leaves is domain values and views.
 
 pub mod http;
+pub mod webhdfs;
