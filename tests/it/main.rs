@@ -1,3 +1,4 @@
-//! Integration tests, in one binary.
+//! Integration tests, one binary.
 
 mod lab;
+mod report;
