@@ -1,0 +1,5 @@
+//! Embedded servers on loopback.
+
+pub mod fault;
+pub mod file_system;
+pub mod wire;
