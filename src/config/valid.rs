@@ -12,7 +12,7 @@ use crate::domain::{Age, FileSystems, HdfsPath, HdfsUri, JobId};
 use crate::views::Generation;
 
 /// Everything a run is told.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Config {
     /// The file system that is read, and every other spelling of it.
     pub file_systems: FileSystems,

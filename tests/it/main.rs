@@ -1,4 +1,7 @@
-//! Integration tests, one binary.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod flink_adapter;
 mod lab;
 mod report;
+mod rules;
+mod world;

@@ -217,7 +217,7 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Failure> {
 }
 
 /// The text of a successful answer, or what the failure is. `scrub` takes secrets out of what the server wrote.
-pub(super) fn open<'a>(answer: &'a Answer, op: Operation, scrub: impl Fn(&str) -> String) -> Result<&'a str, Failure> {
+pub(super) fn open(answer: &Answer, op: Operation, scrub: impl Fn(&str) -> String) -> Result<&str, Failure> {
     let typed = answer.is_json().then(|| serde_json::from_slice::<ErrorAnswer>(&answer.body).ok()).flatten();
     if let Some(ErrorAnswer { remote_exception: RemoteException { exception, message } }) = typed {
         let message = scrub(&message.unwrap_or_default());
