@@ -1,5 +1,6 @@
 //! Embedded servers on loopback.
 
+pub mod dolphin;
 pub mod fault;
 pub mod file_system;
 pub mod wire;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::database::{Database, User};
+use super::database::{Database, Tenant, User};
 use super::paging::PageAsked;
 use super::reply::{Outcome, Refusal};
 use super::visit::Visit;
@@ -39,16 +39,14 @@ impl Visit<'_> {
         if !self.account.is_admin() {
             return Ok(json!([]));
         }
-        let default = (!self.traits.generation.has_records()).then_some((-1, "default"));
-        let own = database.tenants.iter().map(|tenant| (tenant.id, tenant.code.as_str()));
         let time = self.time(database.founded);
-        let tenant = |(id, code): (i64, &str)| {
+        let tenant = |tenant: &Tenant| {
             json!({
-                "id": id, "tenantCode": code, "description": "", "queueId": 1, "queueName": null, "queue": null,
+                "id": tenant.id, "tenantCode": tenant.code, "description": "", "queueId": 1, "queueName": null, "queue": null,
                 "createTime": time, "updateTime": time,
             })
         };
-        Ok(default.into_iter().chain(own).map(tenant).collect())
+        Ok(database.tenants.iter().map(tenant).collect())
     }
 
     fn user_json(&self, database: &Database, user: &User) -> Value {

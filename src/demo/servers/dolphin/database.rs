@@ -356,32 +356,40 @@ fn row(world: &World, record: &Record, owners: &BTreeMap<String, i64>) -> Result
 
 fn workflows(server: &DolphinScheduler) -> Vec<Workflow> {
     let mut tasks = 0;
-    server.workflows.iter().zip(1..).map(|(given, id)| {
-        let mut definitions: Vec<TaskDefinition> = tasks_of(given).into_iter().map(|task| {
-            tasks += 1;
-            TaskDefinition {
-                id: tasks,
-                // Codes of tasks are invented; they only have to be unlike those of workflows.
-                code: 7_000_000_000_000 + tasks,
-                task,
-                resource_ids: Vec::new(),
-                resource_names: Vec::new(),
+    server
+        .workflows
+        .iter()
+        .zip(1..)
+        .map(|(given, id)| {
+            let mut definitions: Vec<TaskDefinition> = tasks_of(given)
+                .into_iter()
+                .map(|task| {
+                    tasks += 1;
+                    TaskDefinition {
+                        id: tasks,
+                        // Codes of tasks are invented; they only have to be unlike those of workflows.
+                        code: 7_000_000_000_000 + tasks,
+                        task,
+                        resource_ids: Vec::new(),
+                        resource_names: Vec::new(),
+                    }
+                })
+                .collect();
+            if let Some(first) = definitions.first_mut() {
+                first.resource_ids.clone_from(&given.resource_ids);
+                first.resource_names.clone_from(&given.resource_names);
             }
-        }).collect();
-        if let Some(first) = definitions.first_mut() {
-            first.resource_ids.clone_from(&given.resource_ids);
-            first.resource_names.clone_from(&given.resource_names);
-        }
-        Workflow {
-            id,
-            code: given.code,
-            name: given.name.clone(),
-            project: given.project,
-            online: given.release == Release::Online,
-            tenant: given.tenant.clone(),
-            tasks: definitions,
-        }
-    }).collect()
+            Workflow {
+                id,
+                code: given.code,
+                name: given.name.clone(),
+                project: given.project,
+                online: given.release == Release::Online,
+                tenant: given.tenant.clone(),
+                tasks: definitions,
+            }
+        })
+        .collect()
 }
 
 /// The tasks of a workflow; one that only names resources gets a shell task to hold them.
@@ -406,6 +414,7 @@ struct People {
 }
 
 const ADMIN_NAME: &str = "admin";
+const DEFAULT_TENANT: &str = "default";
 
 impl People {
     fn of_world(world: &World, server: &DolphinScheduler) -> Result<Self, ContentError> {
@@ -457,7 +466,12 @@ impl People {
         let said = world.config.ds.iter().flat_map(|ds| ds.tenants.iter());
         let run_as = server.workflows.iter().filter_map(|workflow| workflow.tenant.as_ref());
         let codes: BTreeSet<&String> = said.chain(self.tenant_by_name.values().flatten()).chain(run_as).collect();
-        codes.into_iter().zip(1..).map(|(code, id)| Tenant { id, code: code.clone() }).collect()
+        let own = codes.into_iter().filter(|code| server.generation == DsGeneration::Db || *code != DEFAULT_TENANT);
+        let own = own.zip(1..).map(|(code, id)| Tenant { id, code: code.clone() });
+        // From 3.2 on a server brings this one along, and a fresh administrator belongs to it.
+        let default =
+            (server.generation == DsGeneration::Storage).then(|| Tenant { id: -1, code: DEFAULT_TENANT.to_owned() });
+        default.into_iter().chain(own).collect()
     }
 
     /// Gives out ids, the administrator's first; returns those of all names, the deleted ones included.

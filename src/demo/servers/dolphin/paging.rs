@@ -73,7 +73,8 @@ mod tests {
     fn pages_are_cut_as_recorded() {
         // 3.2.2, 024-dir-page-9: four entries, two a page, page 9.
         let page = PageAsked { number: 9, size: 2 }.of_all(vec![Value::Null; 4], OffsetKey::PageNo);
-        let expected = json!({"totalList": [], "total": 4, "totalPage": 2, "pageSize": 2, "currentPage": 9, "pageNo": 16});
+        let expected =
+            json!({"totalList": [], "total": 4, "totalPage": 2, "pageSize": 2, "currentPage": 9, "pageNo": 16});
         assert_eq!(page, expected);
         let empty = PageAsked { number: 1, size: 10 }.of_all(Vec::new(), OffsetKey::Start);
         assert_eq!(empty["totalPage"], 1);

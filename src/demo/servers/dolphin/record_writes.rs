@@ -67,7 +67,7 @@ impl Visit<'_> {
     }
 
     fn insert(&self, database: Content<'_>, place: Place, directory: bool, size: i64, file_name: String) -> Value {
-        let now = self.traits.now();
+        let now = self.traits.clock.now();
         let row = Row {
             id: database.next_row_id(),
             pid: place.pid,
@@ -98,7 +98,7 @@ impl Visit<'_> {
         let path = database.path_of(&row, tenant).ok_or_else(Refusal::delete_failed)?;
         refuse_if_needed(database, &row)?;
         remove_row(database, id);
-        self.store.delete(&path).await.map_err(|_| Refusal::delete_failed())?;
+        self.store.delete(&path, &[]).await.map_err(|_| Refusal::delete_failed())?;
         Ok(Value::Null)
     }
 }

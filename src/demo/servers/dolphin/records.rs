@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::database::{Database, ROOT, Row};
 use super::paging::PageAsked;
 use super::reply::{Outcome, Refusal};
-use super::visit::{Visit, entries_of, ids_of, is_viewable, omits_id, omits_path};
+use super::visit::{Visit, entries_of, ids_of, is_viewable, omits_id};
 
 impl Visit<'_> {
     /// Whether the caller sees a row: an administrator all, a user the own ones (nothing is granted in a world).
@@ -27,7 +27,9 @@ impl Visit<'_> {
     /// `GET /resources`: one directory level, newest update first, then highest id.
     pub fn record_page(&self, database: &Database) -> Outcome {
         let page = PageAsked::of(self.asked)?;
-        let (Some(kind), Some(pid)) = (self.kind(), self.asked.number("id")) else { return Err(Refusal::page_failed()) };
+        let (Some(kind), Some(pid)) = (self.kind(), self.asked.number("id")) else {
+            return Err(Refusal::page_failed());
+        };
         if pid != ROOT && !database.rows.contains_key(&pid) {
             return Err(Refusal::no_resource());
         }
@@ -53,7 +55,8 @@ impl Visit<'_> {
             (None, None) => rows,
         };
         rows.retain(|row| {
-            !omits_id(self.change, row.id) && !omits_path(self.change, database.current_path(row).as_ref())
+            let path = database.current_path(row);
+            !omits_id(self.change, row.id) && !path.is_some_and(|path| self.change.omits(path.as_str()))
         });
         rows.truncate(self.change.returned.unwrap_or(usize::MAX));
         rows
@@ -85,7 +88,9 @@ impl Visit<'_> {
     /// `GET /resources/verify-name`: looks at rows first, then at the storage below the *caller's* tenant.
     pub async fn verify_record_name(&self, database: &Database) -> Outcome {
         let name = self.asked.param("fullName").unwrap_or_default();
-        let kind = self.kind().ok_or_else(|| Refusal { code: 10059, msg: "verify resource by name and type error".to_owned() })?;
+        let kind = self
+            .kind()
+            .ok_or_else(|| Refusal { code: 10059, msg: "verify resource by name and type error".to_owned() })?;
         if database.find_row(kind, name).is_some() {
             return Err(Refusal::resource_exists());
         }
@@ -134,11 +139,11 @@ pub fn owner_tenant<'d>(database: &'d Database, row: &Row) -> Result<&'d str, Re
 
 /// A node of the tree. Its full name has no leading slash (`ResourceTreeVisitor`), and the key is spelled `dirctory`.
 fn tree_node(row: &Row, rows: &[&Row]) -> Value {
-    let children: Vec<Value> = rows.iter().filter(|child| child.pid == row.id).map(|child| tree_node(child, rows)).collect();
+    let children: Vec<Value> =
+        rows.iter().filter(|child| child.pid == row.id).map(|child| tree_node(child, rows)).collect();
     json!({
         "id": row.id, "pid": row.pid, "name": row.alias(), "fullName": row.full_name.replacen('/', "", 1),
         "description": row.description, "children": children, "type": row.kind.api_name(), "currentDir": null,
         "idValue": format!("{}_{}", row.id, u8::from(row.directory)), "dirctory": row.directory,
     })
 }
-

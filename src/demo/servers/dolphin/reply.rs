@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::demo::servers::wire::Reply;
+
 /// A business error. The HTTP status stays 200 (`ApiExceptionHandler` sets none).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
@@ -77,50 +79,31 @@ refusals! {
     no_permission() = 1_400_001, "The current user does not have this permission.";
 }
 
-/// One answer, before any fault touches it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// HTTP status.
-    pub status: u16,
-    /// Content type; `None`: no such header.
-    pub content_type: Option<String>,
-    /// Body.
-    pub body: Vec<u8>,
-}
-
 /// The envelope around a business code: `success` and `failed` are getters of `Result`, present from 2.0 on.
-pub fn envelope(code: i64, msg: &str, data: &Value) -> Value {
-    json!({"code": code, "msg": msg, "data": data, "failed": code != 0, "success": code == 0})
+pub fn envelope(code: i64, msg: &str, data: &Value) -> Reply {
+    let body = json!({"code": code, "msg": msg, "data": data, "failed": code != 0, "success": code == 0});
+    Reply::json(200, &body)
 }
 
-impl Reply {
-    /// An envelope with status 200.
-    pub fn outcome(outcome: &Outcome) -> Self {
-        match outcome {
-            Ok(data) => Self::json(200, &envelope(0, "success", data)),
-            Err(refusal) => Self::json(200, &envelope(refusal.code, &refusal.msg, &Value::Null)),
-        }
+/// The answer to a call.
+pub fn answer(outcome: &Outcome) -> Reply {
+    match outcome {
+        Ok(data) => envelope(0, "success", data),
+        Err(refusal) => envelope(refusal.code, &refusal.msg, &Value::Null),
     }
+}
 
-    /// Any JSON.
-    pub fn json(status: u16, body: &Value) -> Self {
-        Self { status, content_type: Some("application/json".to_owned()), body: body.to_string().into_bytes() }
-    }
+/// What a missing, unknown or expired token gets: 401 without a body.
+pub fn unauthorized() -> Reply {
+    Reply::empty(401)
+}
 
-    /// What a missing, unknown or expired token gets: 401 without a body.
-    pub fn unauthorized() -> Self {
-        Self { status: 401, content_type: None, body: Vec::new() }
+/// What an unknown endpoint gets: Jetty's page, or with a web UI installed the UI under status 200 (`DsErrorController`).
+pub fn unknown_endpoint(raw_path: &str, with_ui: bool) -> Reply {
+    if with_ui {
+        return Reply::new(200, "text/html", UI_PAGE);
     }
-
-    /// What an unknown endpoint gets: Jetty's page, or with a web UI installed the UI under status 200 (`DsErrorController`).
-    pub fn unknown_endpoint(uri: &str, with_ui: bool) -> Self {
-        let (status, content_type, page) = if with_ui {
-            (200, "text/html", UI_PAGE.to_owned())
-        } else {
-            (404, "text/html;charset=iso-8859-1", not_found_page(uri))
-        };
-        Self { status, content_type: Some(content_type.to_owned()), body: page.into_bytes() }
-    }
+    Reply::new(404, "text/html;charset=iso-8859-1", not_found_page(raw_path))
 }
 
 const UI_PAGE: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><title>DolphinScheduler</title></head>\n<body><div id=\"app\"></div></body>\n</html>\n";

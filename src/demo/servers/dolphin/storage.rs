@@ -6,7 +6,7 @@ use super::database::{Database, path_of_uri};
 use super::paging::PageAsked;
 use super::reply::{Outcome, Refusal};
 use super::store::{StoreError, StoredStatus};
-use super::visit::{Visit, entries_of, is_viewable, omits_path};
+use super::visit::{Visit, entries_of, is_viewable};
 use crate::domain::{HdfsPath, ResourceKind};
 
 /// One listed entry.
@@ -159,7 +159,7 @@ impl Visit<'_> {
             Some(paths) => self.entries_at(database, paths).await,
             None => entries,
         };
-        entries.retain(|entry| !omits_path(self.change, Some(&entry.path)));
+        entries.retain(|entry| !self.change.omits(entry.path.as_str()));
         entries.truncate(self.change.returned.unwrap_or(usize::MAX));
         entries
     }
@@ -171,7 +171,7 @@ impl Visit<'_> {
             let tenant = self.account.tenant.clone().unwrap_or_default();
             let listed = Directory { spelled: uri_of(database, &parent), path: parent, tenant };
             let status = self.store.stat(&path).await.ok().flatten();
-            let made_up = StoredStatus { directory: false, size: 0, modified: self.traits.now() };
+            let made_up = StoredStatus { directory: false, size: 0, modified: self.traits.clock.now() };
             entries.extend(self.entry(database, &listed, path, status.unwrap_or(made_up)));
         }
         entries
@@ -189,7 +189,8 @@ impl Visit<'_> {
     /// `GET /resources/verify-name`: a pure test of the storage.
     pub async fn verify_storage_name(&self) -> Outcome {
         let path = self.asked.param("fullName").and_then(path_of_uri);
-        let path = path.ok_or_else(|| Refusal { code: 10059, msg: "verify resource by name and type error".to_owned() })?;
+        let path =
+            path.ok_or_else(|| Refusal { code: 10059, msg: "verify resource by name and type error".to_owned() })?;
         match self.store.stat(&path).await {
             Ok(None) => Ok(Value::Null),
             Ok(Some(_)) => Err(Refusal::resource_exists()),
@@ -253,7 +254,7 @@ impl Visit<'_> {
             Ok(None) => return Err(Refusal::internal(&format!("The path does not exist. Resource path: {name}"))),
             Err(_) => return Err(Refusal::delete_failed()),
         }
-        self.store.delete(&path).await.map_err(|_| Refusal::delete_failed())?;
+        self.store.delete(&path, &[]).await.map_err(|_| Refusal::delete_failed())?;
         Ok(Value::Null)
     }
 }

@@ -1,11 +1,10 @@
 //! Where the server keeps its files: any file system with these few calls.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
-use tokio::sync::Mutex;
 
+use crate::demo::servers::file_system::{FileSystem, FsError, Inode, Maker, SharedFileSystem};
+use crate::demo::servers::wire::ServerClock;
 use crate::domain::HdfsPath;
 
 /// The file system refused or could not be asked. The server then answers as it does on an `IOException`.
@@ -42,101 +41,84 @@ pub trait FileStore: Send + Sync {
     /// Makes a directory with its parents.
     async fn make_directory(&self, path: &HdfsPath) -> Result<(), StoreError>;
 
-    /// Removes a path with all below, without Trash; whether something was there.
-    async fn delete(&self, path: &HdfsPath) -> Result<bool, StoreError>;
+    /// Removes a path with all below but for `keeps`, without Trash; whether something was there.
+    async fn delete(&self, path: &HdfsPath, keeps: &[String]) -> Result<bool, StoreError>;
 
     /// Moves a path; whether it was done.
     async fn rename(&self, from: &HdfsPath, to: &HdfsPath) -> Result<bool, StoreError>;
 }
 
-/// A store that is not the platform's HDFS: a set of paths, kept in memory.
-#[derive(Debug, Default)]
-pub struct SeparateStore {
-    entries: Mutex<BTreeMap<HdfsPath, Held>>,
+/// The embedded file system, as the super user that the server is there.
+pub struct EmbeddedStore {
+    files: SharedFileSystem,
+    maker: Maker,
+    read_only: bool,
 }
 
-#[derive(Debug, Clone)]
-struct Held {
-    directory: bool,
-    bytes: Vec<u8>,
-    modified: Timestamp,
-}
-
-impl Held {
-    fn status(&self) -> StoredStatus {
-        let size = u64::try_from(self.bytes.len()).unwrap_or(u64::MAX);
-        StoredStatus { directory: self.directory, size, modified: self.modified }
+impl EmbeddedStore {
+    /// The file system of the embedded NameNode; `read_only` while that is in safe mode.
+    pub fn new(files: SharedFileSystem, read_only: bool) -> Self {
+        Self { files, maker: Maker::new("dolphinscheduler"), read_only }
     }
-}
 
-impl SeparateStore {
-    /// A store with a file at each of `paths`, one byte long and written at `modified`.
-    pub fn of_files(paths: impl IntoIterator<Item = HdfsPath>, modified: Timestamp) -> Self {
-        let mut entries = BTreeMap::new();
+    /// A store of the server's own, with a file of one byte at each of `paths`.
+    pub fn of_files<'p>(paths: impl IntoIterator<Item = &'p HdfsPath>, clock: ServerClock) -> Self {
+        let mut files = FileSystem::empty(clock);
+        let maker = Maker::new("dolphinscheduler");
         for path in paths {
-            put(&mut entries, &path, Held { directory: false, bytes: b"x".to_vec(), modified });
+            // Fails only where one of the paths lies below another one: then the first of them stands.
+            let _ = files.create(path.as_str(), b"x".to_vec(), true, &maker);
         }
-        Self { entries: Mutex::new(entries) }
+        Self { files: SharedFileSystem::new(files), maker, read_only: false }
+    }
+
+    fn written(&self, change: impl FnOnce(&mut FileSystem) -> Result<bool, FsError>) -> Result<bool, StoreError> {
+        if self.read_only {
+            return Err(StoreError("name node is in safe mode".to_owned()));
+        }
+        change(&mut self.files.lock()).map_err(|error| StoreError(error.to_string()))
     }
 }
 
-fn put(entries: &mut BTreeMap<HdfsPath, Held>, path: &HdfsPath, held: Held) {
-    for ancestor in path.ancestors().skip(1).filter_map(|text| HdfsPath::parse(text).ok()) {
-        let directory = Held { directory: true, bytes: Vec::new(), modified: held.modified };
-        entries.entry(ancestor).or_insert(directory);
-    }
-    entries.insert(path.clone(), held);
+fn status(inode: &Inode) -> StoredStatus {
+    let modified = Timestamp::from_millisecond(inode.mtime_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    StoredStatus { directory: inode.is_dir(), size: inode.length(), modified }
 }
 
 #[async_trait]
-impl FileStore for SeparateStore {
+impl FileStore for EmbeddedStore {
     async fn stat(&self, path: &HdfsPath) -> Result<Option<StoredStatus>, StoreError> {
-        Ok(self.entries.lock().await.get(path).map(Held::status))
+        Ok(self.files.lock().stat(path.as_str()).map(status))
     }
 
     async fn list(&self, path: &HdfsPath) -> Result<Option<Vec<(String, StoredStatus)>>, StoreError> {
-        let entries = self.entries.lock().await;
-        let Some(held) = entries.get(path) else { return Ok(None) };
-        if !held.directory {
-            return Ok(Some(vec![(String::new(), held.status())]));
+        let files = self.files.lock();
+        let Some(inode) = files.stat(path.as_str()) else { return Ok(None) };
+        if !inode.is_dir() {
+            return Ok(Some(vec![(String::new(), status(inode))]));
         }
-        let children = entries.iter().filter(|(at, _)| at.parent_str() == Some(path.as_str()));
-        Ok(Some(children.filter_map(|(at, held)| Some((at.name()?.to_owned(), held.status()))).collect()))
+        let listed = files.list(path.as_str()).unwrap_or_default();
+        Ok(Some(listed.into_iter().map(|(name, inode)| (name, status(inode))).collect()))
     }
 
     async fn read(&self, path: &HdfsPath) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.entries.lock().await.get(path).filter(|held| !held.directory).map(|held| held.bytes.clone()))
+        Ok(self.files.lock().read(path.as_str()))
     }
 
     async fn create(&self, path: &HdfsPath, bytes: &[u8]) -> Result<(), StoreError> {
-        let held = Held { directory: false, bytes: bytes.to_vec(), modified: Timestamp::now() };
-        put(&mut *self.entries.lock().await, path, held);
-        Ok(())
+        self.written(|files| files.create(path.as_str(), bytes.to_vec(), true, &self.maker).map(|()| true)).map(drop)
     }
 
     async fn make_directory(&self, path: &HdfsPath) -> Result<(), StoreError> {
-        let held = Held { directory: true, bytes: Vec::new(), modified: Timestamp::now() };
-        put(&mut *self.entries.lock().await, path, held);
-        Ok(())
+        self.written(|files| files.mkdirs(path.as_str(), &self.maker).map(|()| true)).map(drop)
     }
 
-    async fn delete(&self, path: &HdfsPath) -> Result<bool, StoreError> {
-        let mut entries = self.entries.lock().await;
-        let before = entries.len();
-        entries.retain(|at, _| !at.is_at_or_below(path));
-        Ok(entries.len() < before)
+    async fn delete(&self, path: &HdfsPath, keeps: &[String]) -> Result<bool, StoreError> {
+        self.written(|files| files.delete(path.as_str(), true, keeps))
     }
 
     async fn rename(&self, from: &HdfsPath, to: &HdfsPath) -> Result<bool, StoreError> {
-        let mut entries = self.entries.lock().await;
-        let moved: Vec<HdfsPath> = entries.keys().filter(|at| at.is_at_or_below(from)).cloned().collect();
-        for at in &moved {
-            let target = at.relative_to(from).filter(|rest| !rest.is_empty()).map(|rest| to.join_relative(rest));
-            if let (Some(held), Ok(target)) = (entries.remove(at), target.unwrap_or_else(|| Ok(to.clone()))) {
-                put(&mut entries, &target, held);
-            }
-        }
-        Ok(!moved.is_empty())
+        self.written(|files| files.rename(from.as_str(), to.as_str()).map(|()| true))
     }
 }
 
@@ -150,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn create_list_move_and_delete_agree() {
-        let store = SeparateStore::of_files([path("/a/b/c.sh"), path("/a/d.sh")], Timestamp::UNIX_EPOCH);
+        let store = EmbeddedStore::of_files([&path("/a/b/c.sh"), &path("/a/d.sh")], ServerClock { behind: 0 });
         let names = async |at: &str| {
             let listed = store.list(&path(at)).await.expect("a listing");
             listed.map(|entries| entries.into_iter().map(|(name, _)| name).collect::<Vec<_>>())
@@ -158,8 +140,16 @@ mod tests {
         assert_eq!(names("/a").await, Some(vec!["b".to_owned(), "d.sh".to_owned()]));
         assert!(store.rename(&path("/a/b"), &path("/e")).await.expect("a move"));
         assert_eq!(names("/e").await, Some(vec!["c.sh".to_owned()]));
-        assert!(store.delete(&path("/e")).await.expect("a delete"));
-        assert!(!store.delete(&path("/e")).await.expect("a second delete"));
+        assert!(store.delete(&path("/e"), &[]).await.expect("a delete"));
+        assert!(!store.delete(&path("/e"), &[]).await.expect("a second delete"));
         assert_eq!(names("/e").await, None);
+    }
+
+    #[tokio::test]
+    async fn safe_mode_lets_reads_through_only() {
+        let files = SharedFileSystem::new(FileSystem::empty(ServerClock { behind: 0 }));
+        let store = EmbeddedStore::new(files, true);
+        assert!(store.stat(&path("/")).await.is_ok());
+        assert!(store.delete(&path("/a"), &[]).await.is_err());
     }
 }

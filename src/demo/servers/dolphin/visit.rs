@@ -1,13 +1,14 @@
 //! One call under way: who calls, what for, on which content, and what a fault changes about lists.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 
 use super::asked::Asked;
 use super::database::{Database, User};
 use super::paging::OffsetKey;
 use super::reply::Refusal;
 use super::store::FileStore;
+use crate::demo::servers::wire::ServerClock;
 use crate::demo::world::Fault;
 use crate::domain::{HdfsPath, ResourceKind};
 use crate::views::resources::Generation;
@@ -19,20 +20,14 @@ pub struct Traits {
     pub generation: Generation,
     /// Zone of the times it prints.
     pub zone: TimeZone,
-    /// How far its clock runs behind that of the program.
-    pub behind: SignedDuration,
+    /// Its clock.
+    pub clock: ServerClock,
 }
 
 impl Traits {
-    /// The server's clock.
-    pub fn now(&self) -> Timestamp {
-        let now = Timestamp::now();
-        now.saturating_sub(self.behind).unwrap_or(now)
-    }
-
     /// A time as the server prints it: no zone (`spring.jackson.date-format`).
     pub fn time(&self, time: Timestamp) -> String {
-        time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        time.to_zoned_datetime(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
     /// How pages call their offset.
@@ -91,14 +86,6 @@ pub fn is_viewable(name: &str) -> bool {
     file.rsplit_once('.').is_some_and(|(_, suffix)| SUFFIXES.split(',').any(|known| known == suffix))
 }
 
-/// Whether a fault leaves `path` out of lists.
-pub fn omits_path(change: &Fault, path: Option<&HdfsPath>) -> bool {
-    let omitted = |path: &HdfsPath| {
-        change.omit.iter().filter_map(|text| HdfsPath::parse(text).ok()).any(|gone| path.is_at_or_below(&gone))
-    };
-    path.is_some_and(omitted)
-}
-
 /// Whether a fault leaves the row `id` out of lists.
 pub fn omits_id(change: &Fault, id: i64) -> bool {
     change.omit_ids.iter().any(|gone| gone.as_i64() == Some(id))
@@ -129,7 +116,7 @@ mod tests {
 
     #[test]
     fn times_are_printed_in_the_zone_of_the_server() {
-        let traits = |zone| Traits { generation: Generation::V31, zone, behind: SignedDuration::ZERO };
+        let traits = |zone| Traits { generation: Generation::V31, zone, clock: ServerClock { behind: 0 } };
         let time: Timestamp = "2026-11-29T14:22:27Z".parse().expect("a time");
         assert_eq!(traits(TimeZone::UTC).time(time), "2026-11-29 14:22:27");
         let plus_eight = TimeZone::fixed(jiff::tz::offset(8));

@@ -9,23 +9,23 @@ use super::visit::Visit;
 
 impl Visit<'_> {
     /// Projects in a world belong to the administrator, so a user sees none.
-    fn projects<'d>(&self, database: &'d Database) -> impl DoubleEndedIterator<Item = (i64, i64)> + use<'d> {
+    fn projects(&self, database: &Database) -> Vec<(i64, i64)> {
         let shown = if self.account.is_admin() { database.projects.as_slice() } else { &[] };
-        shown.iter().zip(1..).map(|(code, id)| (*code, id))
+        shown.iter().copied().zip(1..).collect()
     }
 
     /// `GET /projects`, newest first.
     pub fn project_page(&self, database: &Database) -> Outcome {
         let page = PageAsked::of(self.asked)?;
         let search = self.asked.param("searchVal").unwrap_or_default();
-        let shown = self.projects(database).rev().filter(|(code, _)| project_name(*code).contains(search));
+        let shown = self.projects(database).into_iter().rev().filter(|(code, _)| project_name(*code).contains(search));
         let all = shown.map(|(code, id)| self.project_json(database, code, id, true)).collect();
         Ok(page.of_all(all, self.traits.offset_key()))
     }
 
     /// `GET /projects/list`: unpaged, without owner and counts.
     pub fn project_list(&self, database: &Database) -> Outcome {
-        Ok(self.projects(database).map(|(code, id)| self.project_json(database, code, id, false)).collect())
+        Ok(self.projects(database).into_iter().map(|(code, id)| self.project_json(database, code, id, false)).collect())
     }
 
     fn project_json(&self, database: &Database, code: i64, id: i64, counted: bool) -> Value {
@@ -77,7 +77,9 @@ impl Visit<'_> {
     pub fn workflow(&self, database: &Database, project: i64, code: i64) -> Outcome {
         let workflows = self.workflows_of(database, project)?;
         let found = workflows.into_iter().find(|workflow| workflow.code == code);
-        found.map(|workflow| self.workflow_json(database, workflow)).ok_or_else(|| Refusal::no_workflow(&code.to_string()))
+        found
+            .map(|workflow| self.workflow_json(database, workflow))
+            .ok_or_else(|| Refusal::no_workflow(&code.to_string()))
     }
 
     /// A `DagData`.
@@ -167,7 +169,8 @@ impl Visit<'_> {
             }
         }
         if given.kind.starts_with("FLINK") {
-            params.extend(flink_params(given.main_args.is_none()));
+            let oldest = if self.traits.generation.has_records() { ">=1.10" } else { ">=1.13" };
+            params.extend(flink_params(given.main_args.is_none(), oldest));
         }
         if self.traits.generation.has_records() {
             params.insert("dependence".to_owned(), json!({}));
@@ -240,9 +243,9 @@ fn execute_type(task: &TaskDefinition) -> &'static str {
 }
 
 /// What a Flink task holds beside its options.
-fn flink_params(is_sql: bool) -> Map<String, Value> {
+fn flink_params(is_sql: bool, oldest: &str) -> Map<String, Value> {
     let fixed = json!({
-        "programType": if is_sql { "SQL" } else { "JAVA" }, "deployMode": "local", "flinkVersion": ">=1.13",
+        "programType": if is_sql { "SQL" } else { "JAVA" }, "deployMode": "local", "flinkVersion": oldest,
         "jobManagerMemory": "1G", "taskManagerMemory": "2G", "slot": 1, "taskManager": 2, "parallelism": 1,
     });
     fixed.as_object().cloned().unwrap_or_default()
