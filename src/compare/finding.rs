@@ -35,7 +35,6 @@ pub struct Target {
     pub workflow: Option<WorkflowCode>,
     /// What the task holds: record id or full name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub reference: Option<Reference>,
     /// View.
     #[serde(default, skip_serializing_if = "Option::is_none")]

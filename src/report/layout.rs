@@ -81,7 +81,11 @@ impl Page {
 
     /// A paragraph that begins with `label`; further lines are indented as far as the label is wide.
     pub fn item(&mut self, label: &str, text: &str) {
-        let indent = label.width();
+        self.painted_item(label, label.width(), text);
+    }
+
+    /// The same with a label that holds colours and is `indent` columns wide.
+    pub fn painted_item(&mut self, label: &str, indent: usize, text: &str) {
         let pad = " ".repeat(indent);
         for (n, line) in wrap(text, self.style.width.saturating_sub(indent).max(20)).iter().enumerate() {
             self.line(&format!("{}{line}", if n == 0 { label } else { &pad }));

@@ -9,7 +9,7 @@ use super::gap::Gap;
 use crate::domain::{HdfsUri, JobId, JobState};
 
 /// A place of state as REST names it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "pointer", rename_all = "kebab-case")]
 pub enum Pointer {
     /// A place in some HDFS.
@@ -48,7 +48,7 @@ impl Pointer {
 }
 
 /// One completed checkpoint or savepoint that REST shows.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ShownRestorePoint {
     /// Checkpoint number.
     pub id: i64,
@@ -58,11 +58,12 @@ pub struct ShownRestorePoint {
     pub savepoint: bool,
     /// When it was complete (`latest_ack_timestamp`).
     #[serde(default)]
+    #[schemars(with = "Option<String>")]
     pub completed: Option<Timestamp>,
 }
 
 /// What REST says about the restore a job started from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "restored", rename_all = "kebab-case")]
 pub enum Restored {
     /// REST answered and shows no restore.
@@ -80,7 +81,7 @@ pub enum Restored {
 }
 
 /// One job as one cluster shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct JobView {
     /// Job id; (cluster, id) is the key, since ids come back.
     pub id: JobId,
@@ -90,9 +91,11 @@ pub struct JobView {
     pub state: JobState,
     /// Start time.
     #[serde(default)]
+    #[schemars(with = "Option<String>")]
     pub started: Option<Timestamp>,
     /// End time, for a job that has ended.
     #[serde(default)]
+    #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
     /// Latest completed checkpoint or savepoint.
     #[serde(default)]
@@ -112,7 +115,7 @@ impl JobView {
 }
 
 /// Whether an endpoint is a JobManager or only an archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClusterKind {
     /// A JobManager.
@@ -122,7 +125,7 @@ pub enum ClusterKind {
 }
 
 /// One cluster or history server, both readings (before and after the HDFS listing) merged: alive in either is alive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClusterView {
     /// Name in the configuration.
     pub name: String,
@@ -148,6 +151,7 @@ pub struct ClusterView {
     pub jobs: Vec<JobView>,
     /// When each reading began.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     pub read_at: Vec<Timestamp>,
     /// What could not be read.
     #[serde(default)]
@@ -173,7 +177,7 @@ impl ClusterView {
 }
 
 /// All Flink clusters of the platform.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FlinkView {
     /// The configuration says that there is no Flink (`flink = "none"`).
     #[serde(default)]

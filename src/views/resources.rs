@@ -90,7 +90,7 @@ impl fmt::Display for Generation {
 }
 
 /// One resource record (`t_ds_resources`), up to 3.1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Record {
     /// Record id.
     pub id: RecordId,
@@ -105,13 +105,15 @@ pub struct Record {
     /// Owner; `None` if only the tree showed the record.
     pub owner: Option<i64>,
     /// Creation time as the server prints it, without zone.
+    #[schemars(with = "Option<String>")]
     pub created: Option<DateTime>,
     /// Time of the last update as the server prints it, without zone.
+    #[schemars(with = "Option<String>")]
     pub updated: Option<DateTime>,
 }
 
 /// A user of the server, as far as it matters here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct User {
     /// Login name.
     pub name: String,
@@ -133,7 +135,7 @@ pub enum OwnerTenant<'a> {
 }
 
 /// One entry of the storage listing, from 3.2 on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StorageEntry {
     /// Full name exactly as the server spells it: what has to be sent back.
     pub full_name: Box<str>,
@@ -144,7 +146,7 @@ pub struct StorageEntry {
 }
 
 /// What a task holds that points at a resource.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Reference {
     /// A record id.
@@ -164,7 +166,7 @@ impl fmt::Display for Reference {
 
 /// An option or statement in a task that sets a checkpoint or savepoint directory. Only the matched span is kept: scripts
 /// hold passwords.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StateOption {
     /// The key, such as `state.checkpoints.dir`.
     pub key: String,
@@ -177,7 +179,7 @@ pub struct StateOption {
 }
 
 /// One workflow (process) definition, current version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Workflow {
     /// Project code.
     pub project: i64,
@@ -202,7 +204,7 @@ pub struct Workflow {
 }
 
 /// A UDF function and the resource it is bound to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UdfFunction {
     /// Function id.
     pub id: i64,
@@ -217,7 +219,7 @@ pub struct UdfFunction {
 }
 
 /// What DolphinScheduler's own `view` says about a file: the second opinion on absence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "opinion", rename_all = "kebab-case")]
 pub enum Opinion {
     /// It opened: the file exists where the server looks.
@@ -232,7 +234,7 @@ pub enum Opinion {
 }
 
 /// The resource center and the workflows of one DolphinScheduler server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResourceView {
     /// Generation found by probing; `None` if the probes did not decide.
     #[serde(default)]

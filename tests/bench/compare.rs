@@ -44,7 +44,11 @@ fn main() {
     let peer = by_hand(&inventory);
     println!("records {records}, paths {}, stale found {stale}", records - stale);
     println!("compare: median {:.2} s of {:?}", times[1].as_secs_f64(), times);
-    println!("sort + comm on the two lists: {:.2} s, ratio {:.1}", peer.as_secs_f64(), peer.as_secs_f64() / times[1].as_secs_f64());
+    println!(
+        "sort + comm on the two lists: {:.2} s, ratio {:.1}",
+        peer.as_secs_f64(),
+        peer.as_secs_f64() / times[1].as_secs_f64()
+    );
     println!("inventory held: {} bytes a record and its path", held / records);
     println!("peak while comparing: {} bytes a record and its path", (peak() - before) / records);
 }
@@ -55,7 +59,13 @@ fn stamp(seconds: i64) -> Timestamp {
 
 fn inventory(records: usize) -> Inventory {
     let base = HdfsPath::parse("/dolphinscheduler/etl/resources").unwrap();
-    let status = |kind, at: usize| Status { kind, length: 100 + at as u64, modified: stamp(864_000), owner: "etl".into(), file_id: at as u64 };
+    let status = |kind, at: usize| Status {
+        kind,
+        length: 100 + at as u64,
+        modified: stamp(864_000),
+        owner: "etl".into(),
+        file_id: at as u64,
+    };
     let mut view = ResourceView {
         generation: Some(Generation::V31),
         administrator: true,
@@ -126,7 +136,13 @@ fn config() -> Config {
         time_zone: TimeZone::UTC,
         http,
     };
-    Config { ds: Some(ds), file_systems: FileSystems::default(), policies: Policies::default(), flink_none: true, ..Config::default() }
+    Config {
+        ds: Some(ds),
+        file_systems: FileSystems::default(),
+        policies: Policies::default(),
+        flink_none: true,
+        ..Config::default()
+    }
 }
 
 /// The same question answered with `sort` and `comm` in the C locale on lists of paths.

@@ -74,7 +74,8 @@ fn use_of_a_record_of_one_above_it_or_below_it_makes_it_an_error() {
     };
     let severity = |world: &World, id: i64| {
         let found = world.drift();
-        let finding = found.iter().find(|f| f.code == Code::StaleResourceRecord && f.target.record.is_some_and(|r| r.0 == id));
+        let finding =
+            found.iter().find(|f| f.code == Code::StaleResourceRecord && f.target.record.is_some_and(|r| r.0 == id));
         finding.map(|f| f.severity)
     };
     assert_eq!(severity(&base(), 11), Some(Severity::Warning));
@@ -231,8 +232,14 @@ fn live_state_in_the_namespace_is_named_by_its_root() {
     let run = format!("/dolphinscheduler/etl/resources/ckpt/app1/{JOB}");
     world.file(&format!("{run}/chk-5/_metadata"), 1, 60);
     world.job(JOB, Some(&format!("hdfs://ns1{run}/chk-5")), None);
-    let target = |world: &World| world.drift().iter().map(|f| (f.code, f.target.path.clone().unwrap_or_default())).collect::<Vec<_>>();
-    assert_eq!(target(&world), [(Code::CheckpointInResourceNamespace, run.clone())], "no root is known: the run directory");
+    let target = |world: &World| {
+        world.drift().iter().map(|f| (f.code, f.target.path.clone().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        target(&world),
+        [(Code::CheckpointInResourceNamespace, run.clone())],
+        "no root is known: the run directory"
+    );
     world.root("/dolphinscheduler/etl/resources/ckpt", Layout::AppJob);
     let root = "/dolphinscheduler/etl/resources/ckpt".to_owned();
     assert_eq!(target(&world), [(Code::CheckpointInResourceNamespace, root)], "and nothing below it is unmanaged");
@@ -274,7 +281,10 @@ fn a_chk_directory_without_metadata_is_a_missing_restore_point() {
     world.absent(&format!("{run}/chk-5/_metadata"));
     world.job(JOB, Some(&format!("hdfs:{run}/chk-5")), None);
     let drift = world.drift();
-    assert_eq!((drift[0].code, drift[0].target.path.clone()), (Code::LiveJobCheckpointMissing, Some(format!("{run}/chk-5"))));
+    assert_eq!(
+        (drift[0].code, drift[0].target.path.clone()),
+        (Code::LiveJobCheckpointMissing, Some(format!("{run}/chk-5")))
+    );
 }
 
 #[test]
@@ -300,7 +310,13 @@ fn references_dangle_without_record_without_file_or_above_a_stale_record() {
             .drift()
             .into_iter()
             .filter(|f| f.code == Code::DanglingWorkflowReference)
-            .map(|f| (f.target.workflow.map(|w| w.0).unwrap_or_default(), f.target.reference.map(|r| r.to_string()).unwrap_or_default(), f.severity))
+            .map(|f| {
+                (
+                    f.target.workflow.map(|w| w.0).unwrap_or_default(),
+                    f.target.reference.map(|r| r.to_string()).unwrap_or_default(),
+                    f.severity,
+                )
+            })
             .collect();
         found.sort();
         found
@@ -365,7 +381,8 @@ fn entries_of_a_root_are_judged_by_name_alone() {
     world.directory("/flink/prod/savepoint-ab12cd-0123456789ab", OLD);
     world.directory("/flink/prod/.Trash", OLD);
     world.directory("/flink/prod/00000000000000000000000000000000", OLD);
-    let found: Vec<_> = world.compare().findings.iter().map(|f| (f.code, f.target.path.clone().unwrap_or_default())).collect();
+    let found: Vec<_> =
+        world.compare().findings.iter().map(|f| (f.code, f.target.path.clone().unwrap_or_default())).collect();
     assert_eq!(
         found,
         [

@@ -177,7 +177,12 @@ impl World {
         if self.inventory.flink.clusters.is_empty() {
             self.inventory.flink.clusters.push(ClusterView::unread("c1", ClusterKind::Live, false));
         }
-        let latest = latest.map(|text| ShownRestorePoint { id: 5, pointer: Pointer::parse(text), savepoint: false, completed: None });
+        let latest = latest.map(|text| ShownRestorePoint {
+            id: 5,
+            pointer: Pointer::parse(text),
+            savepoint: false,
+            completed: None,
+        });
         self.inventory.flink.clusters[0].jobs.push(JobView {
             id: JobId::parse(id).expect("test job id"),
             name: "app1".into(),

@@ -12,7 +12,7 @@ pub fn run(command: &ConfigCommand) -> anyhow::Result<ExitCode> {
     match command {
         ConfigCommand::Check(args) => check(args),
         ConfigCommand::Example => {
-            output::to_stdout(crate::config::example())?;
+            output::to_stdout(crate::config::example::EXAMPLE)?;
             Ok(ExitCode::InSync)
         }
     }
