@@ -4,10 +4,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
+use jiff::Timestamp;
 use reqwest::{Client, RequestBuilder, Response, Url};
 use serde_json::Value;
+use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, RemoteHdfs};
+use statewarden::demo::world::{TokenOwner, World, token_of};
 
 mod jvm;
 
@@ -161,6 +165,16 @@ async fn read_json(answer: Response) -> Result<Value> {
     serde_json::from_str(&text).with_context(|| format!("{status} with {text}"))
 }
 
+/// A resource center without a record, whose administrator belongs to tenant etl.
+const EMPTY_CENTER: &str = r#"
+title: 'The resource center of the lab'
+config:
+  ds: {generation: db, version: "3.1.9", base_path: /dolphinscheduler, tenants: [etl], token: admin}
+flink: []
+hdfs: {listing: []}
+dolphinscheduler: {generation: db, records: []}
+"#;
+
 /// The embedded DolphinScheduler 3.1.9 and a client of its resource API.
 pub struct Dolphin {
     /// Base URL.
@@ -168,12 +182,16 @@ pub struct Dolphin {
     /// Access token, for [`TOKEN_ENV`].
     pub token: String,
     client: Client,
+    _server: DolphinServer,
 }
 
 impl Dolphin {
     async fn start(jvm: &Jvm) -> Result<Self> {
-        let _ = jvm;
-        anyhow::bail!("to come")
+        let world = World::load(EMPTY_CENTER, Timestamp::now())?;
+        let store = RemoteHdfs::new(&jvm.addresses().webhdfs, HDFS_USER)?;
+        let server = DolphinServer::start(&world, DolphinOptions::of_world(&world, Arc::new(store))).await?;
+        let token = token_of(&TokenOwner::Admin);
+        Ok(Self { url: server.url.clone(), token, client: Client::new(), _server: server })
     }
 
     /// Makes all records and returns them with their ids.
