@@ -16,7 +16,7 @@ use stage::{HdfsAccess, NAMESPACE_ROOT, NameNodes, Record, Stage, TOKEN_ENV};
 
 /// The job completes a checkpoint and deletes the one before every two seconds; several looks in a row give the race between
 /// Flink's answer and the look into HDFS a chance to show.
-const LOOKS: usize = 5;
+const LOOKS: usize = 10;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn drift_finds_the_root_and_the_stale_records_and_nothing_healthy() {

@@ -134,14 +134,15 @@ fn build() -> Result<PathBuf> {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project.join("target"), PathBuf::from).join("lab");
     let _guard = BUILDING.lock();
-    let status = Command::new("mvn")
-        .args(["--batch-mode", "--quiet", "-Dstyle.color=never", "--file"])
+    let maven = Command::new("mvn")
+        .args(["--batch-mode", "--quiet", "--file"])
         .arg(project.join("tests/lab/pom.xml"))
         .arg(format!("-Dlab.target={}", target.display()))
         .arg("compile")
-        .status()
+        .output()
         .context("cannot start mvn; the lab needs Maven and a JDK (17 or later)")?;
-    ensure!(status.success(), "Maven could not build the lab; its messages are above");
+    let said = String::from_utf8_lossy(&maven.stdout);
+    ensure!(maven.status.success(), "Maven could not build the lab:\n{said}");
     Ok(target)
 }
 
