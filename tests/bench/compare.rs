@@ -104,7 +104,7 @@ fn inventory(records: usize) -> Inventory {
 }
 
 fn record(at: usize, full_name: String) -> Record {
-    let time = stamp(8_640_000).to_zoned(TimeZone::UTC).datetime();
+    let time = TimeZone::UTC.to_datetime(stamp(8_640_000));
     Record {
         id: RecordId(i64::try_from(at).unwrap()),
         full_name: full_name.into(),

@@ -7,7 +7,7 @@ use statewarden::domain::{HdfsPath, ResourceKind};
 use statewarden::views::gap::{Cause, Gap, ViewName};
 use statewarden::views::resources::{Opinion, Reference, StateOption, UdfFunction, User};
 
-use crate::world::{OLD, World, ago, path};
+use crate::world::{OLD, World, ago, civil, path};
 
 const JOB: &str = "49b5926251bfc0e5166a1c407ccd1050";
 
@@ -36,7 +36,7 @@ fn a_record_is_stale_only_with_the_name_nodes_own_not_found() {
 fn a_young_record_is_not_stale() {
     let mut world = two_healthy();
     world.gone(3, "/gone.sql");
-    let young = ago(3600).to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let young = civil(3600);
     world.resources().records[2].updated = Some(young);
     assert_eq!(world.codes(), []);
 }
@@ -180,7 +180,7 @@ fn a_fraction_counts_from_five_records_on_unless_it_is_named() {
 fn a_record_newer_than_its_directory_says_that_this_is_not_the_store() {
     let mut world = two_healthy();
     world.gone(3, "/gone.sql");
-    let yesterday = ago(7200).to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let yesterday = civil(7200);
     world.resources().records[2].created = Some(yesterday);
     assert_eq!(world.codes(), [Code::MassAbsence]);
 }

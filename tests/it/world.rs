@@ -13,7 +13,7 @@ use statewarden::domain::{
 use statewarden::views::flink::{ClusterKind, Pointer, Restored, ShownRestorePoint};
 use statewarden::views::resources::{Opinion, Reference, User, Workflow};
 use statewarden::views::{
-    ClusterView, Entry, FlinkView, Generation, HdfsView, Inventory, JobView, Listing, Record, ResourceView,
+    ClusterView, Entry, FlinkView, Generation, HdfsView, Inventory, JobView, Record, ResourceView,
 };
 
 /// A hundred days before now.
@@ -36,6 +36,11 @@ pub fn now() -> Timestamp {
 
 pub fn ago(seconds: i64) -> Timestamp {
     now() - SignedDuration::from_secs(seconds)
+}
+
+/// A time as DolphinScheduler prints it, in UTC.
+pub fn civil(seconds_ago: i64) -> jiff::civil::DateTime {
+    TimeZone::UTC.to_datetime(ago(seconds_ago))
 }
 
 impl World {
@@ -126,7 +131,7 @@ impl World {
     }
 
     pub fn record(&mut self, id: i64, full_name: &str, directory: bool, size: u64) -> &mut Record {
-        let time = ago(OLD).to_zoned(TimeZone::UTC).datetime();
+        let time = civil(OLD);
         let records = &mut self.resources().records;
         records.push(Record {
             id: RecordId(id),

@@ -44,11 +44,11 @@ struct Covered {
 
 impl Covered {
     fn new(context: &Context<'_>, mass_absent: &[HdfsPath], findings: &[Finding]) -> Self {
-        let tops: HashSet<String> = findings
-            .iter()
-            .filter_map(|f| f.target.path.clone())
-            .chain(mass_absent.iter().map(ToString::to_string))
-            .collect();
+        // Whether a run directory may go is a question of its own; a missing record says nothing about it.
+        let runs = context.config.roots.iter().flat_map(|root| super::roots::run_directories(context, root));
+        let found = findings.iter().filter_map(|f| f.target.path.clone());
+        let tops: HashSet<String> =
+            found.chain(mass_absent.iter().map(ToString::to_string)).chain(runs.map(|(path, _)| path.to_string())).collect();
         let halves: HashSet<String> = findings.iter().filter_map(|f| f.other.clone()).collect();
         let mut above = HashSet::new();
         for path in
