@@ -393,9 +393,7 @@ mod tests {
         command.clone().debug_assert();
         let mut pending = vec![command];
         while let Some(command) = pending.pop() {
-            for flag in
-                command.get_arguments().filter(|arg| arg.get_long().is_some_and(|l| l != "help" && l != "version"))
-            {
+            for flag in command.get_arguments().filter(|arg| arg.get_long().is_some_and(|l| l != "help" && l != "version")) {
                 let long = flag.get_long().expect("a long name");
                 let expected = format!("STATEWARDEN_{}", long.replace('-', "_").to_uppercase());
                 assert_eq!(flag.get_env().and_then(|env| env.to_str()), Some(expected.as_str()), "{long}");
@@ -406,10 +404,7 @@ mod tests {
 
     #[test]
     fn outputs_and_clusters() {
-        assert_eq!(
-            output_target("json=a=b"),
-            Ok(OutputTarget { format: OutputFormat::Json, file: Some("a=b".into()) })
-        );
+        assert_eq!(output_target("json=a=b"), Ok(OutputTarget { format: OutputFormat::Json, file: Some("a=b".into()) }));
         assert!(output_target("json=").is_err());
         assert!(output_target("xml").is_err());
         let cluster = |text: &str| Cli::try_parse_from(["statewarden", "drift", "--cluster", text]);

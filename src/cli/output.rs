@@ -24,9 +24,7 @@ pub(super) fn write(targets: &[OutputTarget], color: ColorChoice, results: &Resu
     let default = [OutputTarget { format: OutputFormat::Terminal, file: None }];
     let targets = if targets.is_empty() { &default } else { targets };
     if targets.iter().filter(|target| target.file.is_none()).count() > 1 {
-        anyhow::bail!(
-            "only one `--output` can go to stdout; give the others a file, as in `--output json=report.json`"
-        );
+        anyhow::bail!("only one `--output` can go to stdout; give the others a file, as in `--output json=report.json`");
     }
     for target in targets {
         let text = match target.format {

@@ -22,8 +22,7 @@ pub fn flink(config: &Config) -> anyhow::Result<Vec<Arc<dyn FlinkRead>>> {
 }
 
 fn cluster(config: &ClusterConfig) -> anyhow::Result<Arc<dyn FlinkRead>> {
-    let reader =
-        FlinkRest::new(config).with_context(|| format!("cannot set up the reader of cluster {}", config.name))?;
+    let reader = FlinkRest::new(config).with_context(|| format!("cannot set up the reader of cluster {}", config.name))?;
     Ok(Arc::new(reader))
 }
 

@@ -156,9 +156,7 @@ fn remedy_for(system: &str, cause: Cause) -> Option<&'static str> {
         ("flink", Cause::NotAuthorized) => {
             Some("give credentials for this cluster: `basic_user` with `basic_password_env`, or `bearer_token_env`")
         }
-        (_, Cause::Unreachable | Cause::TimedOut) => {
-            Some("check that the server runs, its address, and the network in between")
-        }
+        (_, Cause::Unreachable | Cause::TimedOut) => Some("check that the server runs, its address, and the network in between"),
         (_, Cause::NotUnderstood) => {
             Some("check the address: something else answers there (a proxy, a login page, a missing context path)")
         }
@@ -169,8 +167,7 @@ fn remedy_for(system: &str, cause: Cause) -> Option<&'static str> {
 
 fn of_config(config: &Config) -> Vec<Check> {
     let mut checks = Vec::new();
-    let source =
-        config.source.as_ref().map_or_else(|| "flags and environment".to_owned(), |path| path.display().to_string());
+    let source = config.source.as_ref().map_or_else(|| "flags and environment".to_owned(), |path| path.display().to_string());
     checks.push(check("configuration", State::Ok, format!("read from {source}")));
     for refusal in &config.refusals {
         let said = format!("{}: {}", refusal.place, refusal.what);
@@ -224,13 +221,9 @@ fn of_cluster(cluster: &ClusterView, settings: Option<&ClusterConfig>) -> Vec<Ch
     if cluster.retired {
         checks.push(check("flink", State::Note, format!("{name}: declared retired, so its silence vetoes nothing")));
     }
-    if settings.is_some_and(|settings| settings.min_live_jobs == 0)
-        && cluster.kind == ClusterKind::Live
-        && !cluster.retired
-    {
+    if settings.is_some_and(|settings| settings.min_live_jobs == 0) && cluster.kind == ClusterKind::Live && !cluster.retired {
         let said = format!("{name}: an empty job list would be believed (min_live_jobs is 0)");
-        checks
-            .push(check("flink", State::Note, said).remedy("set `min_live_jobs` to the number that always runs there"));
+        checks.push(check("flink", State::Note, said).remedy("set `min_live_jobs` to the number that always runs there"));
     }
     let gaps = cluster.gaps.iter().map(|gap| of_gap("flink", gap));
     checks.extend(gaps.map(|found| if cluster.retired { Check { state: State::Note, ..found } } else { found }));
@@ -313,13 +306,9 @@ fn of_trash(hdfs: &HdfsAnswers) -> Vec<Check> {
         Err(gap) => check("hdfs", State::Note, format!("Trash of this account not told: {}", gap.detail)),
     };
     let interval = match &hdfs.trash_minutes {
-        Ok(Some(0)) => {
-            check("hdfs", State::Note, "Trash is off on the server (fs.trash.interval 0): what is deleted is gone")
-                .remedy("set fs.trash.interval on the NameNode, in minutes, to at least a day")
-        }
-        Ok(Some(minutes)) => {
-            check("hdfs", State::Ok, format!("Trash keeps deleted files for {minutes} minutes at least"))
-        }
+        Ok(Some(0)) => check("hdfs", State::Note, "Trash is off on the server (fs.trash.interval 0): what is deleted is gone")
+            .remedy("set fs.trash.interval on the NameNode, in minutes, to at least a day"),
+        Ok(Some(minutes)) => check("hdfs", State::Ok, format!("Trash keeps deleted files for {minutes} minutes at least")),
         Ok(None) => check("hdfs", State::Note, "the server does not tell its Trash interval"),
         Err(gap) => check("hdfs", State::Note, format!("Trash interval not told: {}", gap.detail)),
     };
@@ -328,11 +317,7 @@ fn of_trash(hdfs: &HdfsAnswers) -> Vec<Check> {
 
 fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     let Some(settings) = &answers.config.ds else {
-        return vec![check(
-            "dolphinscheduler",
-            State::Note,
-            "none in the configuration: records and workflows are not compared",
-        )];
+        return vec![check("dolphinscheduler", State::Note, "none in the configuration: records and workflows are not compared")];
     };
     let Some(view) = &answers.resources else {
         return vec![check("dolphinscheduler", State::Missing, "no server address").remedy("set `ds.url`")];
@@ -347,11 +332,7 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     if view.generation.is_some_and(|generation| generation.has_records()) {
         let all = if view.records_complete { "the complete set" } else { "NOT known to be all" };
         let state = if view.records_complete { State::Ok } else { State::Missing };
-        checks.push(check(
-            "dolphinscheduler",
-            state,
-            format!("{}, {all}", count(view.records.len(), "record", "records")),
-        ));
+        checks.push(check("dolphinscheduler", state, format!("{}, {all}", count(view.records.len(), "record", "records"))));
     }
     checks.extend(view.gaps.iter().map(|gap| of_gap("dolphinscheduler", gap)));
     checks
@@ -364,16 +345,12 @@ fn of_generation(view: &ResourceView, settings: &DsConfig) -> Check {
         Some(found) if found == settings.generation => {
             check("dolphinscheduler", State::Ok, format!("generation {found} by its functions; {configured}{shown}"))
         }
-        Some(found) => check(
-            "dolphinscheduler",
-            State::Missing,
-            format!("generation {found} by its functions, but {configured}{shown}"),
-        )
-        .remedy("set `ds.version` to the version that is installed, or `ds.url` to the right server"),
-        None => {
-            check("dolphinscheduler", State::Missing, format!("its generation could not be told; {configured}{shown}"))
-                .remedy("check `ds.url` with its context path (`/dolphinscheduler`) and the token")
+        Some(found) => {
+            check("dolphinscheduler", State::Missing, format!("generation {found} by its functions, but {configured}{shown}"))
+                .remedy("set `ds.version` to the version that is installed, or `ds.url` to the right server")
         }
+        None => check("dolphinscheduler", State::Missing, format!("its generation could not be told; {configured}{shown}"))
+            .remedy("check `ds.url` with its context path (`/dolphinscheduler`) and the token"),
     }
 }
 
@@ -382,12 +359,8 @@ fn of_ds_account(view: &ResourceView) -> Option<Check> {
     Some(if view.administrator {
         check("dolphinscheduler", State::Ok, format!("asked as {account}, an administrator"))
     } else {
-        check(
-            "dolphinscheduler",
-            State::Missing,
-            format!("asked as {account}, no administrator: sees own records and projects only"),
-        )
-        .remedy("use the token of an administrator account")
+        check("dolphinscheduler", State::Missing, format!("asked as {account}, no administrator: sees own records and projects only"))
+            .remedy("use the token of an administrator account")
     })
 }
 

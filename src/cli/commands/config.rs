@@ -28,26 +28,11 @@ fn check(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
 fn summary(config: &Config) -> String {
     let mut text = String::new();
     for refusal in &config.refusals {
-        text.push_str(&format!(
-            "refused: {}: {}\n    -> {}\n",
-            printable(&refusal.place),
-            printable(&refusal.what),
-            printable(&refusal.remedy)
-        ));
+        text.push_str(&format!("refused: {}: {}\n    -> {}\n", printable(&refusal.place), printable(&refusal.what), printable(&refusal.remedy)));
     }
-    let source = config
-        .source
-        .as_ref()
-        .map_or_else(|| "flags and environment".to_owned(), |path| printable(&path.display().to_string()));
-    let flink = if config.flink_none {
-        "no Flink on purpose".to_owned()
-    } else {
-        format!("{} cluster(s)", config.clusters.len())
-    };
-    let ds = config
-        .ds
-        .as_ref()
-        .map_or_else(|| "no DolphinScheduler".to_owned(), |ds| format!("DolphinScheduler {}", printable(&ds.version)));
+    let source = config.source.as_ref().map_or_else(|| "flags and environment".to_owned(), |path| printable(&path.display().to_string()));
+    let flink = if config.flink_none { "no Flink on purpose".to_owned() } else { format!("{} cluster(s)", config.clusters.len()) };
+    let ds = config.ds.as_ref().map_or_else(|| "no DolphinScheduler".to_owned(), |ds| format!("DolphinScheduler {}", printable(&ds.version)));
     text.push_str(&format!(
         "{source}: readable; {flink}, {ds}, {} checkpoint root(s), {} ignore(s), {} refused setting(s)\n",
         config.roots.len(),

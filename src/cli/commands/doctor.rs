@@ -20,7 +20,10 @@ use crate::report::json;
 pub async fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let config = load(&args.config.to_options(false))?;
     let checkup = Checkup::new(&ask(&config).await?);
-    let results = Results { terminal: &|style| render(&checkup, style), json: &|| Ok(json::render(&checkup)?) };
+    let results = Results {
+        terminal: &|style| render(&checkup, style),
+        json: &|| Ok(json::render(&checkup)?),
+    };
     output::write(&args.output.output, args.output.color, &results)?;
     Ok(if checkup.is_complete() { ExitCode::InSync } else { ExitCode::Incomplete })
 }

@@ -11,8 +11,10 @@ pub async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let seen = look(&args.config, &args.look).await?;
     let explanation =
         explain::explain(&seen.inventory, &seen.config, &seen.comparison, &args.target, args.output.lang)?;
-    let results =
-        Results { terminal: &|style| explain::render(&explanation, style), json: &|| Ok(json::render(&explanation)?) };
+    let results = Results {
+        terminal: &|style| explain::render(&explanation, style),
+        json: &|| Ok(json::render(&explanation)?),
+    };
     output::write(&args.output.output, args.output.color, &results)?;
     Ok(ExitCode::InSync)
 }
