@@ -1,3 +1,3 @@
-//! To come.
+//! Integration tests, one module a topic.
 
-fn main() {}
+mod webhdfs_adapter;
