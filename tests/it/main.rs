@@ -3,12 +3,13 @@
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
-mod flink_adapter;
-mod raw_http;
+mod dolphin_adapter;
 mod flink_adapter;
 mod lab;
+mod raw_http;
 mod report;
 mod rules;
 mod scenario_matching;
 mod shape;
+mod webhdfs_adapter;
 mod world;
