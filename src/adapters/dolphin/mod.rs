@@ -145,7 +145,7 @@ impl Dolphin {
             }
             Reader::Storage => {
                 if let Probed::Storage(_, said) = probed {
-                    view.base_dir = Some(base_of(said, identity.as_ref()));
+                    view.base_dir = Some(base_of(&said, identity.as_ref()));
                 }
             }
         }
@@ -227,10 +227,10 @@ fn partial(view: ViewName, account: &str, part: &str) -> Gap {
 }
 
 /// 3.2.2 gives a general user the resources directory of its tenant instead of the base directory (recorded).
-fn base_of(said: String, identity: Option<&Identity>) -> String {
+fn base_of(said: &str, identity: Option<&Identity>) -> String {
     let own = identity.filter(|identity| !identity.administrator).and_then(|identity| identity.tenant.as_deref());
     let base = own.and_then(|tenant| said.trim_end_matches('/').strip_suffix(&format!("/{tenant}/resources")));
-    base.map_or_else(|| said.clone(), str::to_owned)
+    base.unwrap_or(said).to_owned()
 }
 
 /// Details that one folded gap spells out.

@@ -122,7 +122,7 @@ impl Reading<'_> {
             Ok(nodes) => {
                 let mut tree = Tree::new();
                 if let Err(how) = flatten(nodes, self.kind, &mut tree) {
-                    self.contradict(format!("{}: {how}", question.what()));
+                    self.contradict(&format!("{}: {how}", question.what()));
                 }
                 Some(tree)
             }
@@ -173,7 +173,7 @@ impl Reading<'_> {
             }
         }
         for how in &walk.misplaced {
-            self.contradict(how.clone());
+            self.contradict(how);
         }
     }
 
@@ -182,13 +182,13 @@ impl Reading<'_> {
             details.keys().copied().filter(|id| !before.contains_key(id) && !after.contains_key(id)).collect();
         if let Some(first) = strangers.first() {
             let count = strangers.len();
-            self.contradict(format!(
+            self.contradict(&format!(
                 "pages show {count} records that the tree has neither before nor after, such as {first}"
             ));
         }
     }
 
-    fn contradict(&mut self, how: String) {
+    fn contradict(&mut self, how: &str) {
         let detail =
             format!("the records of DolphinScheduler contradict each other: {how}; run again when nobody writes");
         self.gaps.push(Gap::contradiction(ViewName::Resources, detail));
