@@ -1,7 +1,7 @@
 //! DolphinScheduler over its REST API, to read: 3.1 (records with ids) and 3.2.2 (a listing of the storage).
 //!
 //! There is no method here that writes, and no GET that mutates is ever sent. What a server of another generation says
-//! is not guessed at: the view then names the generation and a gap. A further generation is a further [`Reader`].
+//! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`.
 
 use async_trait::async_trait;
 
