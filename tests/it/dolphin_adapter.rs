@@ -309,9 +309,10 @@ async fn a_page_with_an_error_code_leaves_the_names_of_the_tree() {
 
 #[tokio::test]
 async fn rows_that_shift_between_pages_in_every_pass() {
+    // The UDF pages show the same FILE rows; those are not taken, and the view is one contradiction all the same.
     let server = four_files()
-        .on("/resources", &[("type", "FILE"), ("pageNo", "1")], [Reply::page(4, &[file(1), file(2)])])
-        .on("/resources", &[("type", "FILE"), ("pageNo", "2")], [Reply::page(3, &[file(4)])])
+        .on("/resources", &[("pageNo", "1"), ("pageSize", "2"), ("id", "-1")], [Reply::page(4, &[file(1), file(2)])])
+        .on("/resources", &[("pageNo", "2"), ("id", "-1")], [Reply::page(3, &[file(4)])])
         .on("/resources/3/query", &[], [Reply::data(file(3))]);
     let view = read_in_pages(&server, 2).await;
     let gap = the_gap(&view.gaps);
@@ -320,6 +321,7 @@ async fn rows_that_shift_between_pages_in_every_pass() {
     let second = |asked: &&String| asked.starts_with("/resources?type=FILE&id=-1&pageNo=2");
     let pages = server.asked().iter().filter(second).count();
     assert_eq!(pages, 3, "three passes and no more");
+    assert_eq!(ids(&view), [1, 2, 3, 4]);
     assert!(!view.records_complete);
 }
 
@@ -393,7 +395,7 @@ async fn a_page_with_a_record_no_tree_has_is_a_contradiction() {
         &[("type", "FILE"), ("id", "-1")],
         [Reply::page(4, &[file(1), file(2), file(3), row(4, 77, "/d.sh", false)])],
     );
-    for (server, how) in [(stranger, "such as 5"), (other_directory, "got record 4 of directory 77")] {
+    for (server, how) in [(stranger, "such as 5"), (other_directory, "got the FILE record 4 of directory 77")] {
         let (_, view) = read(&server, "3.1.9").await;
         let gap = the_gap(&view.gaps);
         assert_eq!(gap.kind, GapKind::Contradiction);
@@ -461,7 +463,7 @@ async fn a_deleted_owner_and_one_without_a_tenant() {
         json!({"id": 7, "userName": "x", "tenantCode": ""}),
     ];
     let gone = json!({
-        "id": 9, "pid": -1, "fullName": "/left.sh", "userId": 77, "size": 1, "directory": false, "type": "FILE",
+        "id": 9, "pid": -1, "type": "FILE", "fullName": "/left.sh", "userId": 77, "size": 1, "directory": false,
         "createTime": "2026-11-29 14:22:29", "updateTime": "2026-11-29 14:22:29",
     });
     let server = recorded_319()
@@ -476,6 +478,21 @@ async fn a_deleted_owner_and_one_without_a_tenant() {
     assert_eq!(view.gaps, []);
     assert_eq!(view.tenant_of(&view.records[0]), OwnerTenant::NoTenant);
     assert_eq!(view.tenant_of(&view.records[1]), OwnerTenant::Deleted);
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_known_sees_an_unknown_part() {
+    let server = recorded_319().on("/users/get-user-info", &[], [Reply::code(10000)]);
+    let (dolphin, mut view) = read(&server, "3.1.9").await;
+    assert_eq!(the_gap(&view.gaps).cause, Cause::ServerError);
+    assert!(!view.records_complete && view.users_complete);
+    assert_eq!(ids(&view), [1, 2, 3, 4, 5, 6]);
+    dolphin.fetch_workflows(&mut view).await;
+    assert_eq!(
+        (view.gaps.len(), view.gaps[1].view, view.gaps[1].cause),
+        (2, ViewName::Workflows, Cause::PartialRights)
+    );
+    assert!(view.gaps[1].detail.contains("not known"), "{}", view.gaps[1].detail);
 }
 
 #[tokio::test]
