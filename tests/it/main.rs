@@ -5,6 +5,8 @@ mod contract_flink;
 mod contract_webhdfs;
 mod flink_adapter;
 mod raw_http;
+mod flink_adapter;
+mod lab;
 mod report;
 mod rules;
 mod scenario_matching;
