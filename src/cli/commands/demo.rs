@@ -30,7 +30,7 @@ pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let inventory = read(&config, false).await?;
     let seen = judged(config, inventory);
     let options = format!("--config {}", shell_word(&file.display().to_string()));
-    let code = drift::report(&seen, &args.output, args.all, &options, ExitCode::DRIFT)?;
+    let code = drift::report(&seen, &args.output, args.all, args.keep.then_some(options.as_str()), ExitCode::DRIFT)?;
     if args.keep {
         keep(&platform, &options).await?;
     } else if prints_for_a_person(args) {
