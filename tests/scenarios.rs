@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     }
     // Another library may have chosen one; either serves.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let counts = runtime.block_on(run_all(&words));
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -72,7 +73,8 @@ async fn run_all(words: &[String]) -> Counts {
     while let Some((name, verdict, findings)) = verdicts.next().await {
         counts.add(&name, &verdict);
         if let Some(wrong) = findings {
-            let line = if wrong.is_empty() { format!("ok {name}") } else { format!("FAILED {name}: {}", wrong.join("; ")) };
+            let line =
+                if wrong.is_empty() { format!("ok {name}") } else { format!("FAILED {name}: {}", wrong.join("; ")) };
             println!("findings {line}");
         }
     }

@@ -51,11 +51,19 @@ async fn observe(case: &Case) -> Result<Run, String> {
         .map_err(|error| format!("the world does not start: {}", chain(&error)))?;
     let folder = tempfile::tempdir().map_err(|error| format!("no folder: {error}"))?;
     let config = with_timeouts(&platform.config_toml())?;
-    std::fs::write(folder.path().join("statewarden.toml"), config).map_err(|error| format!("no configuration: {error}"))?;
+    std::fs::write(folder.path().join("statewarden.toml"), config)
+        .map_err(|error| format!("no configuration: {error}"))?;
     let token = case.world.ds_token();
-    let output = drift(folder.path(), token.as_deref()).await.map_err(|error| format!("the program does not start: {error}"))?;
+    let output =
+        drift(folder.path(), token.as_deref()).await.map_err(|error| format!("the program does not start: {error}"))?;
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
-    Ok(Run { output, report: read("report.json"), inventory: read("inventory.json"), requests: requests(&platform), token })
+    Ok(Run {
+        output,
+        report: read("report.json"),
+        inventory: read("inventory.json"),
+        requests: requests(&platform),
+        token,
+    })
 }
 
 async fn drift(folder: &Path, token: Option<&str>) -> std::io::Result<Output> {
@@ -82,7 +90,8 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// The configuration with short deadlines where the world says none.
 fn with_timeouts(config: &str) -> Result<String, String> {
-    let mut table: toml::Table = config.parse().map_err(|error| format!("the world's configuration is no TOML: {error}"))?;
+    let mut table: toml::Table =
+        config.parse().map_err(|error| format!("the world's configuration is no TOML: {error}"))?;
     let mut set = |value: &mut toml::Value| {
         if let toml::Value::Table(table) = value {
             table.entry("timeout").or_insert_with(|| REQUEST_TIMEOUT.into());
@@ -168,7 +177,9 @@ fn compare_leaks(case: &Case, run: &Run) -> Vec<String> {
 /// A report only reads: any other method is a write.
 fn writes(requests: &[(String, Seen)]) -> Vec<String> {
     let written = requests.iter().filter(|(_, seen)| !matches!(seen.request.method.as_str(), "GET" | "HEAD"));
-    written.map(|(server, seen)| format!("{} {} reached {server}", seen.request.method, seen.request.raw_path)).collect()
+    written
+        .map(|(server, seen)| format!("{} {} reached {server}", seen.request.method, seen.request.raw_path))
+        .collect()
 }
 
 fn compare_exit(case: &Case, run: &Run) -> Option<String> {
