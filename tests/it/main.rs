@@ -3,6 +3,7 @@
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
+mod demo_platform;
 mod dolphin_adapter;
 mod flink_adapter;
 mod lab;
