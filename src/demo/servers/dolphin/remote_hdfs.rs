@@ -125,10 +125,10 @@ impl FileStore for RemoteHdfs {
     }
 
     async fn make_directory(&self, path: &HdfsPath) -> Result<(), StoreError> {
-        match self.done(Method::PUT, self.url(path, "MKDIRS", &[])?).await? {
-            true => Ok(()),
-            false => Err(StoreError("the directory was not made".to_owned())),
+        if self.done(Method::PUT, self.url(path, "MKDIRS", &[])?).await? {
+            return Ok(());
         }
+        Err(StoreError("the directory was not made".to_owned()))
     }
 
     async fn delete(&self, path: &HdfsPath, keeps: &[String]) -> Result<bool, StoreError> {
