@@ -20,14 +20,20 @@ const FOLD_TO: usize = 2;
 const LINES_OF_ONE_CODE: usize = 15;
 
 /// How to print a report.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Print<'a> {
     /// Colours and width.
     pub style: Style,
     /// Fold nothing.
     pub all: bool,
-    /// Options that the proposed commands need to look at the same thing, such as `--config FILE`.
-    pub options: &'a str,
+    /// Options with which the proposed commands look at the same thing, such as `--config FILE`; `None`: propose none.
+    pub options: Option<&'a str>,
+}
+
+impl Default for Print<'_> {
+    fn default() -> Self {
+        Self { style: Style::default(), all: false, options: Some("") }
+    }
 }
 
 /// Prints a report.
@@ -38,7 +44,9 @@ pub fn render(report: &Report, print: Print<'_>) -> String {
     could_not_tell(&mut page, report);
     ignored(&mut page, report);
     views(&mut page, report);
-    next(&mut page, report, print.options);
+    if let Some(options) = print.options {
+        next(&mut page, report, options);
+    }
     page.into_text()
 }
 
