@@ -1,3 +1,149 @@
-//! To come.
+//! Runs every case file of `tests/scenarios`, and of the folders in `SCENARIO_DIR` (colon separated), through the real program
+//! against embedded servers.
+//!
+//! One line a case: `ok NAME`, `FAILED NAME: why` or `later NAME: why` (the case needs something this build does not have). Words on
+//! the command line choose cases by a part of their name. With `SCENARIO_FINDINGS_ONLY=1` cases of the phases `plan` and `runs`
+//! are run as scans too, and those of their findings that this build knows are compared; such lines begin with `findings` and
+//! do not count.
 
-fn main() {}
+#[path = "scenario/matching.rs"]
+mod matching;
+#[path = "scenario/need.rs"]
+mod need;
+#[path = "scenario/run.rs"]
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use statewarden::demo::world::Case;
+
+use run::Extent;
+
+/// Cases at a time: each starts servers and a program of its own, most of which wait for one another.
+const AT_A_TIME: usize = 3;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed(String),
+    Later(String),
+}
+
+#[derive(Default)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if std::env::args().any(|word| word == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    // Another library may have chosen one; either serves.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let counts = runtime.block_on(run_all(&words));
+    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+    if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn run_all(words: &[String]) -> Counts {
+    let mut counts = Counts::default();
+    let mut files = Vec::new();
+    for folder in folders() {
+        match case_files(&folder) {
+            Ok(found) => files.extend(found),
+            Err(why) => counts.add(&folder.display().to_string(), &Verdict::Failed(why)),
+        }
+    }
+    files.retain(|file| words.is_empty() || words.iter().any(|word| name_of(file).contains(word)));
+    let findings_only = std::env::var("SCENARIO_FINDINGS_ONLY").is_ok_and(|value| value == "1");
+    let mut verdicts = futures::stream::iter(files)
+        .map(|file| async move {
+            let (verdict, findings) = run_file(&file, findings_only).await;
+            (name_of(&file), verdict, findings)
+        })
+        .buffered(AT_A_TIME);
+    while let Some((name, verdict, findings)) = verdicts.next().await {
+        counts.add(&name, &verdict);
+        if let Some(wrong) = findings {
+            let line =
+                if wrong.is_empty() { format!("ok {name}") } else { format!("FAILED {name}: {}", wrong.join("; ")) };
+            println!("findings {line}");
+        }
+    }
+    counts
+}
+
+fn folders() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    let more = std::env::var_os("SCENARIO_DIR").unwrap_or_default();
+    let more = std::env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()).collect::<Vec<_>>();
+    std::iter::once(own).chain(more).collect()
+}
+
+fn case_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unreadable = |error: std::io::Error| format!("the folder cannot be read: {error}");
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The verdict on a case and, if wanted, what is wrong with the findings of one that is for later.
+async fn run_file(file: &Path, findings_only: bool) -> (Verdict, Option<Vec<String>>) {
+    let loaded = std::fs::read_to_string(file).map_err(|error| error.to_string());
+    let case = match loaded.and_then(|text| Case::load(&text, Timestamp::now()).map_err(|error| error.to_string())) {
+        Ok(case) => case,
+        Err(why) => return (Verdict::Failed(why), None),
+    };
+    let Some(missing) = need::missing(&case) else {
+        let wrong = run::run(&case, Extent::Whole).await;
+        return (if wrong.is_empty() { Verdict::Passed } else { Verdict::Failed(wrong.join("; ")) }, None);
+    };
+    let findings = if findings_only && need::missing_as_scan(&case).is_none() {
+        Some(run::run(&case, Extent::KnownFindings).await)
+    } else {
+        None
+    };
+    (Verdict::Later(missing), findings)
+}
+
+impl Counts {
+    /// Prints the line of a case and counts it.
+    fn add(&mut self, name: &str, verdict: &Verdict) {
+        match verdict {
+            Verdict::Passed => {
+                self.passed += 1;
+                println!("ok {name}");
+            }
+            Verdict::Failed(why) => {
+                self.failed += 1;
+                println!("FAILED {name}: {}", one_line(why));
+            }
+            Verdict::Later(why) => {
+                self.skipped += 1;
+                println!("later {name}: {}", one_line(why));
+            }
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

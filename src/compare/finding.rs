@@ -1,5 +1,7 @@
 //! One drift, typed: what, where, how bad, on what evidence, and what to do.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -33,7 +35,6 @@ pub struct Target {
     pub workflow: Option<WorkflowCode>,
     /// What the task holds: record id or full name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub reference: Option<Reference>,
     /// View.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +105,7 @@ impl Finding {
 
     /// The same finding with its other half.
     #[must_use]
-    pub fn with_other(mut self, other: impl ToString) -> Self {
+    pub fn with_other(mut self, other: &impl ToString) -> Self {
         self.other = Some(other.to_string());
         self
     }
@@ -113,7 +114,12 @@ impl Finding {
     pub fn fingerprint(&self) -> String {
         // serde_json sorts object keys (no `preserve_order`), so this text is canonical.
         let key = serde_json::json!([self.code, self.target]).to_string();
-        Sha256::digest(key.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let digest = Sha256::digest(key.as_bytes());
+        digest.iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::{Age, FileSystems, HdfsPath, HdfsUri, JobId};
 use crate::views::Generation;
 
 /// Everything a run is told.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Config {
     /// The file system that is read, and every other spelling of it.
     pub file_systems: FileSystems,
@@ -42,6 +42,21 @@ pub struct Config {
     pub refusals: Vec<Refusal>,
     /// The file this was read from, for messages.
     pub source: Option<PathBuf>,
+}
+
+impl Config {
+    /// The paths a `policies.protect` entry can mean: itself in any authority, or `app/run` below each root.
+    pub fn protected_paths(&self, entry: &str) -> Vec<HdfsPath> {
+        match HdfsUri::parse(entry) {
+            Ok(uri) => vec![self.file_systems.resolve(&uri).path().clone()],
+            Err(_) => self.roots.iter().filter_map(|root| root.path.join_relative(entry).ok()).collect(),
+        }
+    }
+
+    /// The checkpoint root at or above a path.
+    pub fn root_of(&self, path: &HdfsPath) -> Option<&CheckpointRoot> {
+        self.roots.iter().find(|root| path.is_at_or_below(&root.path))
+    }
 }
 
 /// A setting that is readable but unsafe. `drift` reports it and goes on without it; writes are refused.
@@ -195,6 +210,7 @@ pub struct CheckpointRoot {
 
 /// Limits and graces, named as in the configuration.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the configuration with a name of its own")]
 pub struct Policies {
     /// Age of the newest time in a run directory before it may go; at least one hour.
     pub min_age: Age,
@@ -210,8 +226,74 @@ pub struct Policies {
     pub max_delete_fraction: f64,
     /// Whether `max_delete_fraction` was named: then it holds below five records too.
     pub max_delete_fraction_named: bool,
-    /// Protected paths.
+    /// Protected paths, as written: a path with or without authority, or `app/run` below a root.
     pub protect: Vec<String>,
+    /// Restore mode of jobs for which nothing else says it.
+    pub restore_mode: RestoreMode,
+    /// Whether deletes without an undo may be planned.
+    pub allow_irreversible: bool,
+    /// Whether DolphinScheduler versions that nobody recorded may be written to.
+    pub allow_unverified_version: bool,
+    /// How long a plan may be applied.
+    pub plan_ttl: Age,
+    /// How long a rollback must stay possible.
+    pub rollback_window: Age,
+    /// A Trash that empties sooner counts as none.
+    pub min_trash_interval: Age,
+    /// Directory for what is put aside instead of into the Trash.
+    pub quarantine: Option<HdfsPath>,
+    /// Whether a copy in a Trash keeps its record from being deleted.
+    pub trash_restore_window: bool,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self {
+            min_age: Age::from_hours(72),
+            stable_for: Age::from_hours(1),
+            keep_generations: 1,
+            record_grace: Age::from_hours(24),
+            confirm_after: Age::from_seconds(600),
+            max_delete_fraction: 0.5,
+            max_delete_fraction_named: false,
+            protect: Vec::new(),
+            restore_mode: RestoreMode::Unknown,
+            allow_irreversible: false,
+            allow_unverified_version: false,
+            plan_ttl: Age::from_hours(1),
+            rollback_window: Age::from_hours(24),
+            min_trash_interval: Age::from_hours(24),
+            quarantine: None,
+            trash_restore_window: true,
+        }
+    }
+}
+
+/// Who owns the files of a restore point after a restore (Flink `RestoreMode`, `RecoveryClaimMode` from 2.0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum RestoreMode {
+    /// The restored job owns them and may delete them.
+    #[serde(rename = "CLAIM")]
+    Claim,
+    /// Nobody deletes them; the job needs them until its first own full checkpoint.
+    #[serde(rename = "NO_CLAIM")]
+    NoClaim,
+    /// As before Flink 1.15: nobody deletes them, the job may need them for good.
+    #[serde(rename = "LEGACY")]
+    Legacy,
+    /// Not known: treated as the worst of them.
+    #[serde(rename = "unknown")]
+    Unknown,
+}
+
+/// What a restore point is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RestoreType {
+    /// A retained checkpoint.
+    Checkpoint,
+    /// A savepoint.
+    Savepoint,
 }
 
 /// State of a registered restore point.
@@ -242,10 +324,20 @@ impl RegistryStatus {
 pub struct RegistryEntry {
     /// Application.
     pub app: String,
+    /// Environment.
+    pub environment: Option<String>,
+    /// Version of the application's code.
+    pub code_version: Option<String>,
     /// The job that wrote the restore point.
     pub job: Option<JobId>,
     /// Where it lies; `None`: the line is about the run directory of its job.
     pub restore_path: Option<HdfsUri>,
+    /// Checkpoint or savepoint.
+    pub restore_type: Option<RestoreType>,
+    /// Restore mode of the jobs that were restored from it.
+    pub claim_mode: Option<RestoreMode>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
     /// State.
     pub status: RegistryStatus,
     /// Protected at least until then.
@@ -261,6 +353,8 @@ pub struct RegistryEntry {
 pub struct Application {
     /// Name.
     pub name: String,
+    /// Environment.
+    pub environment: Option<String>,
     /// Given up.
     pub retired: bool,
     /// Its job ids.

@@ -1,1 +1,6 @@
-//! To come.
+//! The embedded platform: a world file, and servers for Flink, WebHDFS and DolphinScheduler on loopback that answer as it says.
+//!
+//! `statewarden demo` shows it to a newcomer, the tests run the real program against it. Nothing here judges anything.
+
+pub mod servers;
+pub mod world;

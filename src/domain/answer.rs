@@ -18,13 +18,14 @@ pub enum EntryKind {
 }
 
 /// What the NameNode says of an entry (`FileStatus`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Status {
     /// File, directory or link.
     pub kind: EntryKind,
     /// Length in bytes; 0 for a directory.
     pub length: u64,
     /// Modification time by the NameNode's clock, in milliseconds.
+    #[schemars(with = "String")]
     pub modified: Timestamp,
     /// Owner as HDFS names it.
     pub owner: Arc<str>,
@@ -34,7 +35,7 @@ pub struct Status {
 }
 
 /// The answer to one question about one path. Four answers, never two: a refusal or a failure is not an absence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "answer", rename_all = "lowercase")]
 pub enum Existence {
     /// The active NameNode showed it.

@@ -84,7 +84,7 @@ impl fmt::Display for Authority {
 /// A place as some system wrote it: a URI with or without scheme and authority.
 ///
 /// Cut by hand, never through a URL parser: Hadoop does not percent-decode, so `hdfs://h/a%20b` names the literal `a%20b`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HdfsUri {
     /// Scheme and authority as written; `None` for `/p`, `hdfs:/p` and `hdfs:///p`: the writer's default file system.
     pub authority: Option<Authority>,
@@ -173,7 +173,7 @@ impl Place {
 }
 
 /// The file system that is read, and every other spelling of it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileSystems {
     /// The canonical authority; `None` if nobody said it, then every written authority is unresolved.
     pub canonical: Option<Authority>,

@@ -121,6 +121,7 @@ impl HdfsPath {
     ///
     /// # Panics
     /// Never for a name that came from a listing; `name` must hold no `/` and be neither empty nor `.` or `..`.
+    #[must_use]
     pub fn join(&self, name: &str) -> Self {
         debug_assert!(!name.is_empty() && !name.contains('/') && name != "." && name != "..");
         if self.is_root() { Self(format!("/{name}").into()) } else { Self(format!("{}/{name}", self.0).into()) }

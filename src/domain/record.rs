@@ -59,7 +59,7 @@ impl ResourceKind {
 /// Why a full name must not be looked up.
 ///
 /// DolphinScheduler validates only `name`, never `currentDir` (2.0 to 3.1), so a full name can climb out of its tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameFault {
     /// A `..` that leaves `<base>/<tenant>/<kind>` after normalisation: a delete would hit somebody else's file.

@@ -102,7 +102,7 @@ impl fmt::Display for Cause {
 }
 
 /// A part of a view that could not be read or cannot be believed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Gap {
     /// The view that falls short.
     pub view: ViewName,

@@ -9,7 +9,7 @@ use super::gap::Gap;
 use crate::domain::{Existence, HdfsPath, Status};
 
 /// One entry of a directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Entry {
     /// Name within the directory, bytes as HDFS has them.
     pub name: Box<str>,
@@ -19,7 +19,7 @@ pub struct Entry {
 }
 
 /// The entries of one directory.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Listing {
     /// Sorted by name (bytes). Names are unique.
     pub entries: Vec<Entry>,
@@ -35,7 +35,7 @@ impl Listing {
 }
 
 /// Totals of a subtree (`GETCONTENTSUMMARY`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContentSummary {
     /// Bytes of all files, without replication.
     pub length: u64,
@@ -46,16 +46,18 @@ pub struct ContentSummary {
 }
 
 /// One comparison of the server's clock with ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClockReading {
     /// The `Date` header of an answer; whole seconds.
+    #[schemars(with = "String")]
     pub server: Timestamp,
     /// Our clock when the answer arrived.
+    #[schemars(with = "String")]
     pub local: Timestamp,
 }
 
 /// What HDFS holds, as far as it was read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HdfsView {
     /// The account that looked; others may see more or less.
     #[serde(default)]
@@ -156,14 +158,15 @@ impl HdfsView {
     }
 
     /// All listed directories at or below `root`, in order.
-    pub fn listings_below<'a>(&'a self, root: &'a HdfsPath) -> impl Iterator<Item = (&'a HdfsPath, &'a Listing)> {
+    pub fn listings_below<'a>(
+        &'a self,
+        root: &HdfsPath,
+    ) -> impl Iterator<Item = (&'a HdfsPath, &'a Listing)> + use<'a> {
         let own = self.listings.get_key_value(root);
         let prefix = if root.is_root() { "/".to_owned() } else { format!("{root}/") };
-        let below = self
-            .listings
-            .range::<str, _>((std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded))
-            .take_while(move |(path, _)| path.as_str().starts_with(&prefix))
-            .collect::<Vec<_>>();
+        let from = (std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded);
+        let below: Vec<_> =
+            self.listings.range::<str, _>(from).take_while(|(path, _)| path.as_str().starts_with(&prefix)).collect();
         own.into_iter().chain(below)
     }
 }

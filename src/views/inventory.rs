@@ -11,13 +11,15 @@ pub const INVENTORY_VERSION: u32 = 1;
 /// The three views of one collection, immutable once collected.
 ///
 /// Order of reading: Flink, records, HDFS, workflows, Flink again, then single questions about what looked absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Inventory {
     /// Version of this form.
     pub inventory_version: u32,
     /// When the collection began, by our clock. Ages are judged at `taken`, also when the file is read later.
+    #[schemars(with = "String")]
     pub started: Timestamp,
     /// When it ended: "now" for all rules.
+    #[schemars(with = "String")]
     pub taken: Timestamp,
     /// Flink.
     pub flink: FlinkView,

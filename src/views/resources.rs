@@ -1,13 +1,16 @@
 //! What the DolphinScheduler resource center believes, and which workflows use it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 use super::gap::Gap;
-use crate::domain::{HdfsPath, RecordId, ResourceKind, WorkflowCode};
+use super::hdfs::Listing;
+use crate::domain::authority::UriError;
+use crate::domain::record::{NameFault, check_full_name, tenant_directory};
+use crate::domain::{EntryKind, HdfsPath, HdfsUri, RecordId, ResourceKind, WorkflowCode};
 
 /// A generation of the resource API, as found by probing its functions.
 ///
@@ -87,7 +90,7 @@ impl fmt::Display for Generation {
 }
 
 /// One resource record (`t_ds_resources`), up to 3.1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Record {
     /// Record id.
     pub id: RecordId,
@@ -102,13 +105,15 @@ pub struct Record {
     /// Owner; `None` if only the tree showed the record.
     pub owner: Option<i64>,
     /// Creation time as the server prints it, without zone.
+    #[schemars(with = "Option<String>")]
     pub created: Option<DateTime>,
     /// Time of the last update as the server prints it, without zone.
+    #[schemars(with = "Option<String>")]
     pub updated: Option<DateTime>,
 }
 
 /// A user of the server, as far as it matters here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct User {
     /// Login name.
     pub name: String,
@@ -130,7 +135,7 @@ pub enum OwnerTenant<'a> {
 }
 
 /// One entry of the storage listing, from 3.2 on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StorageEntry {
     /// Full name exactly as the server spells it: what has to be sent back.
     pub full_name: Box<str>,
@@ -141,7 +146,7 @@ pub struct StorageEntry {
 }
 
 /// What a task holds that points at a resource.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Reference {
     /// A record id.
@@ -161,7 +166,7 @@ impl fmt::Display for Reference {
 
 /// An option or statement in a task that sets a checkpoint or savepoint directory. Only the matched span is kept: scripts
 /// hold passwords.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StateOption {
     /// The key, such as `state.checkpoints.dir`.
     pub key: String,
@@ -174,7 +179,7 @@ pub struct StateOption {
 }
 
 /// One workflow (process) definition, current version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Workflow {
     /// Project code.
     pub project: i64,
@@ -199,7 +204,7 @@ pub struct Workflow {
 }
 
 /// A UDF function and the resource it is bound to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UdfFunction {
     /// Function id.
     pub id: i64,
@@ -214,7 +219,7 @@ pub struct UdfFunction {
 }
 
 /// What DolphinScheduler's own `view` says about a file: the second opinion on absence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "opinion", rename_all = "kebab-case")]
 pub enum Opinion {
     /// It opened: the file exists where the server looks.
@@ -229,7 +234,7 @@ pub enum Opinion {
 }
 
 /// The resource center and the workflows of one DolphinScheduler server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ResourceView {
     /// Generation found by probing; `None` if the probes did not decide.
     #[serde(default)]
@@ -286,4 +291,50 @@ impl ResourceView {
             _ => OwnerTenant::Unknown,
         }
     }
+
+    /// Where the file of a record has to be: `<base>/<tenant of the owner now>/<kind>/<full name>`. `Ok(None)` without a tenant.
+    pub fn path_of(&self, record: &Record, base: &HdfsPath) -> Result<Option<HdfsPath>, NameFault> {
+        let relative = check_full_name(&record.full_name)?;
+        let OwnerTenant::Tenant(tenant) = self.tenant_of(record) else { return Ok(None) };
+        Ok(tenant_directory(base, tenant, record.kind).and_then(|directory| directory.join_relative(relative).ok()))
+    }
+
+    /// Tenants to look at: the configured ones, else those of all users.
+    pub fn tenants_in_scope<'a>(&'a self, configured: &'a [String]) -> Vec<&'a str> {
+        if configured.is_empty() { self.tenants_of_users() } else { configured.iter().map(String::as_str).collect() }
+    }
+
+    /// Tenants that users belong to, sorted.
+    pub fn tenants_of_users(&self) -> Vec<&str> {
+        let tenants: BTreeSet<&str> = self.users.values().filter_map(|user| user.tenant.as_deref()).collect();
+        tenants.into_iter().collect()
+    }
+
+    /// Whether the server says that it stores in no HDFS (`s3a://…`, `file:/…`, `oss://…`).
+    pub fn stores_elsewhere(&self) -> bool {
+        self.base_dir.as_deref().is_some_and(|text| matches!(HdfsUri::parse(text), Err(UriError::OtherFileSystem(_))))
+    }
+}
+
+/// How the server's listing of a directory differs from HDFS's, in words; `None` if they agree on names, types and sizes.
+pub fn storage_difference(entries: &[StorageEntry], listing: &Listing) -> Option<String> {
+    let name = |entry: &'_ StorageEntry| entry.full_name.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
+    let listed: BTreeMap<String, (bool, u64)> =
+        entries.iter().filter_map(|entry| Some((name(entry)?, (entry.directory, entry.size)))).collect();
+    let held: BTreeMap<&str, (bool, u64)> = listing
+        .entries
+        .iter()
+        .map(|entry| (&*entry.name, (entry.status.kind == EntryKind::Directory, entry.status.length)))
+        .collect();
+    let only_hdfs = held.keys().filter(|name| !listed.contains_key(**name)).count();
+    let only_listed = listed.keys().filter(|name| !held.contains_key(name.as_str())).count();
+    let is_alike = |a: (bool, u64), b: (bool, u64)| a.0 == b.0 && (a.0 || a.1 == b.1);
+    let unlike = held.iter().filter(|(name, held)| listed.get(**name).is_some_and(|l| !is_alike(*l, **held))).count();
+    (only_hdfs + only_listed + unlike > 0).then(|| {
+        format!(
+            "the server lists {} entries, HDFS holds {}; {only_hdfs} only in HDFS, {only_listed} only listed, {unlike} of another type or size",
+            listed.len(),
+            held.len(),
+        )
+    })
 }

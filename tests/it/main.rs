@@ -1,3 +1,15 @@
-//! Integration tests, one module a topic.
+//! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod contract_dolphin;
+mod contract_flink;
+mod contract_webhdfs;
+mod dolphin_adapter;
+mod flink_adapter;
+mod lab;
+mod raw_http;
+mod report;
+mod rules;
+mod scenario_matching;
+mod shape;
 mod webhdfs_adapter;
+mod world;

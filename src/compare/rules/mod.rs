@@ -1,1 +1,36 @@
-//! One rule, one pure function.
+//! One rule, one pure function. The order here is the only order: later rules are told what earlier ones cover.
+
+pub mod clock;
+pub mod config;
+pub mod file_systems;
+pub mod gaps;
+pub mod namespace;
+pub mod records;
+pub mod references;
+pub mod roots;
+pub mod storage;
+pub mod unmanaged;
+
+use super::{Context, Finding};
+
+/// Runs every rule.
+pub fn run(context: &Context<'_>) -> Vec<Finding> {
+    let records = records::judge(context);
+    let mut findings = gaps::incomplete_and_contradicted(context);
+    findings.extend(config::refused(context));
+    findings.extend(clock::skewed(context));
+    findings.extend(file_systems::unresolved(context));
+    findings.extend(storage::base_directory(context));
+    findings.extend(namespace::checkpoints_in_namespace(context));
+    findings.extend(namespace::restore_points_missing(context));
+    findings.extend(namespace::not_addressable(context));
+    findings.extend(roots::foreign_entries(context));
+    findings.extend(roots::ambiguous_directories(context));
+    findings.extend(roots::residue(context));
+    findings.extend(references::dangling(context, &records));
+    findings.extend(references::writes_into_resources(context));
+    findings.extend(records.findings);
+    let unmanaged = unmanaged::without_record(context, &records.mass_absent, &findings);
+    findings.extend(unmanaged);
+    findings
+}

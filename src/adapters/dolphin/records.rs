@@ -1,0 +1,348 @@
+//! Resource records of 3.1: the tree says which there are, the pages say what they are.
+//!
+//! Neither is enough. The tree (`/resources/list`) has no owner, size or time. The pages show one directory level each,
+//! in an order that moves, and never show an orphan whose parent is gone. So: tree, pages of every directory, tree
+//! again; what only the second tree shows is asked for by id.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::StreamExt as _;
+use jiff::civil::DateTime;
+use serde::Deserialize;
+
+use super::envelope::{Api, Failure, Question};
+use super::pages::{self, Trouble};
+use crate::domain::{RecordId, ResourceKind};
+use crate::views::resources::Record;
+use crate::views::{Cause, Gap, ViewName};
+
+/// The id that stands for the root directory in a page question.
+const ROOT: i64 = -1;
+
+/// Records asked for one by one. Usually none; thousands mean that the pages failed, and then as many single questions
+/// would only add to the trouble.
+const MAX_SINGLE: usize = 1_000;
+
+/// "The resource does not exist": what the pages of a directory say that went away since the tree was read.
+const RESOURCE_NOT_EXIST: i64 = 20004;
+
+/// How much is asked at once, and in what portions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Entries a page.
+    pub(super) page_size: u32,
+    /// Questions in flight.
+    pub(super) concurrency: usize,
+}
+
+/// The records of both kinds, sorted by id, and what is missing in them.
+pub(super) async fn fetch_records(api: &Api, limits: Limits) -> (Vec<Record>, Vec<Gap>) {
+    let mut records = Vec::new();
+    let mut gaps = Vec::new();
+    for kind in [ResourceKind::File, ResourceKind::Udf] {
+        let mut reading = Reading { api, limits, kind, gaps: Vec::new() };
+        records.extend(reading.fetch().await);
+        gaps.append(&mut reading.gaps);
+    }
+    records.sort_by_key(|record| record.id);
+    (records, gaps)
+}
+
+/// A node of the tree. The server spells `dirctory`, and strips the leading slash of `fullName`.
+#[derive(Deserialize)]
+struct WireNode {
+    id: i64,
+    #[serde(rename = "fullName")]
+    full_name: String,
+    dirctory: bool,
+    #[serde(rename = "type")]
+    kind: ResourceKind,
+    #[serde(default)]
+    children: Option<Vec<WireNode>>,
+}
+
+/// A record on a page or by id.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireRecord {
+    id: i64,
+    pid: i64,
+    #[serde(rename = "type")]
+    kind: ResourceKind,
+    full_name: String,
+    directory: bool,
+    user_id: i64,
+    size: i64,
+    #[serde(default)]
+    create_time: Option<String>,
+    #[serde(default)]
+    update_time: Option<String>,
+}
+
+/// Name and sort of a record, from the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    full_name: String,
+    directory: bool,
+}
+
+type Tree = BTreeMap<i64, Entry>;
+
+struct Reading<'a> {
+    api: &'a Api,
+    limits: Limits,
+    kind: ResourceKind,
+    gaps: Vec<Gap>,
+}
+
+impl Reading<'_> {
+    async fn fetch(&mut self) -> Vec<Record> {
+        let before = self.fetch_tree().await;
+        let walked = self.walk(before.as_ref()).await;
+        let after = self.fetch_tree().await;
+        let newest = after.as_ref().or(before.as_ref());
+        self.report(&walked, newest);
+        if let (Some(before), Some(after)) = (&before, &after) {
+            self.report_strangers(&walked.details, before, after);
+        }
+        let mut details = walked.details;
+        if let Some(newest) = newest {
+            // What went away while the pages were read is an ordinary change; what no tree ever showed is kept, as a
+            // contradiction (or beside a gap, if one tree is missing).
+            let gone = |id: &i64| !newest.contains_key(id) && before.as_ref().is_some_and(|tree| tree.contains_key(id));
+            details.retain(|id, _| !gone(id));
+            self.fill(&mut details, newest).await;
+        }
+        let empty = Tree::new();
+        self.to_records(details, newest.unwrap_or(&empty))
+    }
+
+    async fn fetch_tree(&mut self) -> Option<Tree> {
+        let what = format!("the tree of {} records", self.kind.api_name());
+        let question = Question::new(what, "/resources/list").with("type", self.kind.api_name());
+        match self.api.ask::<Vec<WireNode>>(&question).await {
+            Ok(nodes) => {
+                let mut tree = Tree::new();
+                if let Err(how) = flatten(nodes, self.kind, &mut tree) {
+                    self.contradict(&format!("{}: {how}", question.what()));
+                }
+                Some(tree)
+            }
+            Err(failure) => {
+                self.gaps.push(failure.gap(ViewName::Resources, question.what()));
+                None
+            }
+        }
+    }
+
+    /// Reads the pages of the root, of every directory in the tree, and of those the pages show.
+    async fn walk(&self, tree: Option<&Tree>) -> Walk {
+        let mut walk = Walk::new(self.kind);
+        let directories = tree.into_iter().flatten().filter(|(_, entry)| entry.directory).map(|(id, _)| *id);
+        let mut todo: BTreeSet<i64> = directories.chain([ROOT]).collect();
+        let mut done = BTreeSet::new();
+        while !todo.is_empty() {
+            let wave = std::mem::take(&mut todo);
+            done.extend(wave.iter().copied());
+            let mut answers = futures::stream::iter(wave)
+                .map(|directory| async move { (directory, self.fetch_directory(directory).await) })
+                .buffered(self.limits.concurrency.max(1));
+            while let Some((directory, listed)) = answers.next().await {
+                walk.take(directory, listed);
+            }
+            todo.extend(walk.details.values().filter(|r| r.directory && !done.contains(&r.id)).map(|r| r.id));
+        }
+        walk
+    }
+
+    async fn fetch_directory(&self, directory: i64) -> pages::Listed<WireRecord> {
+        let kind = self.kind.api_name();
+        let what = match directory {
+            ROOT => format!("{kind} records of the root directory"),
+            id => format!("{kind} records of directory {id}"),
+        };
+        let question = Question::new(what, "/resources").with("type", kind).with("id", directory);
+        pages::list_all(self.api, &question, self.limits.page_size, |record: &WireRecord| record.id).await
+    }
+
+    fn report(&mut self, walk: &Walk, newest: Option<&Tree>) {
+        for (directory, trouble) in &walk.troubles {
+            let is_gone = *directory != ROOT
+                && newest.is_some_and(|tree| !tree.contains_key(directory))
+                && trouble.has_code(RESOURCE_NOT_EXIST);
+            if !is_gone {
+                self.gaps.push(trouble.gap(ViewName::Resources));
+            }
+        }
+        for how in &walk.misplaced {
+            self.contradict(how);
+        }
+    }
+
+    fn report_strangers(&mut self, details: &BTreeMap<i64, WireRecord>, before: &Tree, after: &Tree) {
+        let strangers: Vec<i64> =
+            details.keys().copied().filter(|id| !before.contains_key(id) && !after.contains_key(id)).collect();
+        if let Some(first) = strangers.first() {
+            let count = strangers.len();
+            self.contradict(&format!(
+                "pages show {count} records that the tree has neither before nor after, such as {first}"
+            ));
+        }
+    }
+
+    fn contradict(&mut self, how: &str) {
+        let detail =
+            format!("the records of DolphinScheduler contradict each other: {how}; run again when nobody writes");
+        self.gaps.push(Gap::contradiction(ViewName::Resources, detail));
+    }
+
+    /// Asks by id for the records that no page showed, or showed under an older name.
+    async fn fill(&mut self, details: &mut BTreeMap<i64, WireRecord>, newest: &Tree) {
+        let is_known =
+            |(id, entry): &(&i64, &Entry)| details.get(id).is_some_and(|record| record.full_name == entry.full_name);
+        let wanted: Vec<i64> = newest.iter().filter(|pair| !is_known(pair)).map(|(id, _)| *id).collect();
+        let skipped = wanted.len().saturating_sub(MAX_SINGLE);
+        let api = self.api;
+        let mut answers = futures::stream::iter(wanted.into_iter().take(MAX_SINGLE))
+            .map(|id| async move { (id, fetch_record(api, id).await) })
+            .buffered(self.limits.concurrency.max(1));
+        let mut failed = Vec::new();
+        while let Some((id, answer)) = answers.next().await {
+            match answer {
+                Ok(record) => drop(details.insert(id, record)),
+                Err(failure) => failed.push((id, failure)),
+            }
+        }
+        drop(answers);
+        self.report_unfilled(&failed, skipped);
+    }
+
+    /// A page that failed has been reported already, with the same consequence.
+    fn report_unfilled(&mut self, failed: &[(i64, Failure)], skipped: usize) {
+        if !self.gaps.is_empty() {
+            return;
+        }
+        if let Some((id, failure)) = failed.first() {
+            let what = format!("the details of record {id} ({} such records)", failed.len() + skipped);
+            self.gaps.push(failure.gap(ViewName::Resources, &what));
+        } else if skipped > 0 {
+            let detail = format!(
+                "no page shows {skipped} records of the tree; run again, then look for records whose parent is gone"
+            );
+            self.gaps.push(Gap::incomplete(ViewName::Resources, Cause::CutShort, detail));
+        }
+    }
+
+    fn to_records(&self, details: BTreeMap<i64, WireRecord>, newest: &Tree) -> Vec<Record> {
+        let bare = newest.iter().filter(|(id, _)| !details.contains_key(id)).map(|(id, entry)| Record {
+            id: RecordId(*id),
+            full_name: entry.full_name.as_str().into(),
+            kind: self.kind,
+            directory: entry.directory,
+            size: None,
+            owner: None,
+            created: None,
+            updated: None,
+        });
+        let mut records: Vec<Record> = bare.collect();
+        records.extend(details.into_values().map(|wire| to_record(wire, self.kind)));
+        records
+    }
+}
+
+async fn fetch_record(api: &Api, id: i64) -> Result<WireRecord, Failure> {
+    let question = Question::new(format!("record {id}"), format!("/resources/{id}/query"));
+    let record: WireRecord = api.ask(&question).await?;
+    // `/resources/{id}` without `/query` would answer with the parent; never take one record for another.
+    if record.id == id { Ok(record) } else { Err(Failure::Shape { column: 0 }) }
+}
+
+/// What the pages showed.
+struct Walk {
+    kind: ResourceKind,
+    details: BTreeMap<i64, WireRecord>,
+    troubles: Vec<(i64, Trouble)>,
+    misplaced: Vec<String>,
+}
+
+impl Walk {
+    fn new(kind: ResourceKind) -> Self {
+        Self { kind, details: BTreeMap::new(), troubles: Vec::new(), misplaced: Vec::new() }
+    }
+
+    /// Takes the records that belong where they were asked for.
+    fn take(&mut self, directory: i64, listed: pages::Listed<WireRecord>) {
+        self.troubles.extend(listed.trouble.map(|trouble| (directory, trouble)));
+        let kind = self.kind;
+        let (own, strays): (Vec<_>, Vec<_>) =
+            listed.entries.into_iter().partition(|record| record.pid == directory && record.kind == kind);
+        if let Some(stray) = strays.first() {
+            self.misplaced.push(format!(
+                "asked for {} records of directory {directory}, got the {} record {} of directory {}",
+                kind.api_name(),
+                stray.kind.api_name(),
+                stray.id,
+                stray.pid
+            ));
+        }
+        self.details.extend(own.into_iter().map(|record| (record.id, record)));
+    }
+}
+
+fn flatten(nodes: Vec<WireNode>, kind: ResourceKind, tree: &mut Tree) -> Result<(), String> {
+    for node in nodes {
+        if node.kind != kind {
+            return Err(format!("record {} is of another kind", node.id));
+        }
+        // 3.1.9 `ResourceTreeVisitor` removes exactly one slash.
+        let entry = Entry { full_name: format!("/{}", node.full_name), directory: node.dirctory };
+        if tree.insert(node.id, entry).is_some() {
+            return Err(format!("record {} is in it twice", node.id));
+        }
+        flatten(node.children.unwrap_or_default(), kind, tree)?;
+    }
+    Ok(())
+}
+
+fn to_record(wire: WireRecord, kind: ResourceKind) -> Record {
+    Record {
+        id: RecordId(wire.id),
+        full_name: wire.full_name.into(),
+        kind,
+        directory: wire.directory,
+        size: u64::try_from(wire.size).ok(),
+        owner: Some(wire.user_id),
+        created: wire.create_time.as_deref().and_then(parse_time),
+        updated: wire.update_time.as_deref().and_then(parse_time),
+    }
+}
+
+/// Times without a zone, as the server prints them from 3.0 on.
+fn parse_time(text: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_no_zone() {
+        assert_eq!(parse_time("2026-11-29 14:22:30"), Some(jiff::civil::date(2026, 11, 29).at(14, 22, 30, 0)));
+        assert_eq!(parse_time("2026-11-29T14:22:30.000+0800"), None);
+        assert_eq!(parse_time(""), None);
+    }
+
+    #[test]
+    fn the_tree_is_flattened_with_its_slashes_back() {
+        let nodes: Vec<WireNode> = serde_json::from_str(
+            r#"[{"id":1,"pid":-1,"fullName":"d","dirctory":true,"type":"FILE","children":[
+                 {"id":2,"pid":1,"fullName":"d/x","dirctory":false,"type":"FILE","children":null}]}]"#,
+        )
+        .expect("a tree");
+        let mut tree = Tree::new();
+        flatten(nodes, ResourceKind::File, &mut tree).expect("no doubles");
+        assert_eq!(tree[&1], Entry { full_name: "/d".into(), directory: true });
+        assert_eq!(tree[&2], Entry { full_name: "/d/x".into(), directory: false });
+    }
+}

@@ -1,0 +1,150 @@
+//! Files that appear whole or not at all, and inventories read back.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::domain::text::printable;
+use crate::views::Inventory;
+use crate::views::inventory::INVENTORY_VERSION;
+
+/// A file beside its final place; removed unless it is kept.
+struct Unfinished {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.kept {
+            // What cannot be removed was not created, or its directory is gone.
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+}
+
+/// Writes a file through a temporary one in the same directory, so that a reader sees the old or the new one, never half.
+///
+/// `private`: mode 0600. Inventories name users, paths and job names.
+pub(super) fn write_whole(
+    path: &Path,
+    private: bool,
+    fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    write_beside(path, private, fill).with_context(|| format!("cannot write {}", shown(path)))
+}
+
+fn write_beside(
+    path: &Path,
+    private: bool,
+    fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let name = path.file_name().context("it names no file")?;
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let mut unfinished = Unfinished { path: path.with_file_name(temporary), kept: false };
+    let mut file = BufWriter::new(create(&unfinished.path, private)?);
+    fill(&mut file)?;
+    file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+    std::fs::rename(&unfinished.path, path)?;
+    unfinished.kept = true;
+    Ok(())
+}
+
+fn create(path: &Path, private: bool) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(if private { 0o600 } else { 0o644 });
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+/// Saves an inventory, readable for its owner only.
+pub(super) fn save_inventory(path: &Path, inventory: &Inventory) -> anyhow::Result<()> {
+    write_whole(path, true, |out| Ok(serde_json::to_writer(out, inventory)?))
+}
+
+/// The version alone, to say what is wrong with a file of another form.
+#[derive(serde::Deserialize)]
+struct Head {
+    inventory_version: Option<u32>,
+}
+
+/// Reads an inventory.
+pub(super) fn load_inventory(path: &Path) -> anyhow::Result<Inventory> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the inventory {}", shown(path)))?;
+    parse_inventory(&bytes)
+        .with_context(|| format!("{} cannot be judged; make a new one with `statewarden drift --save`", shown(path)))
+}
+
+fn parse_inventory(bytes: &[u8]) -> anyhow::Result<Inventory> {
+    let head: Head = serde_json::from_slice(bytes).context("it is no inventory: not JSON, or cut short")?;
+    match head.inventory_version {
+        Some(INVENTORY_VERSION) => serde_json::from_slice(bytes).context("its content is not as its version says"),
+        Some(version) => anyhow::bail!("it has version {version}, this program reads version {INVENTORY_VERSION}"),
+        None => anyhow::bail!("it is no inventory: `inventory_version` is missing"),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::views::{FlinkView, HdfsView};
+
+    fn inventory() -> Inventory {
+        Inventory {
+            inventory_version: INVENTORY_VERSION,
+            started: jiff::Timestamp::UNIX_EPOCH,
+            taken: jiff::Timestamp::UNIX_EPOCH,
+            flink: FlinkView::default(),
+            hdfs: HdfsView::default(),
+            resources: None,
+        }
+    }
+
+    #[test]
+    fn an_inventory_comes_back_and_only_its_owner_can_read_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("inventory.json");
+        save_inventory(&path, &inventory()).expect("saved");
+        assert_eq!(load_inventory(&path).expect("loaded"), inventory());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_beside_it() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("report.json");
+        write_whole(&path, false, |out| Ok(out.write_all(b"old")?)).expect("written");
+        let failed = write_whole(&path, false, |out| {
+            out.write_all(b"half")?;
+            anyhow::bail!("the disk is full")
+        });
+        assert!(failed.is_err());
+        assert_eq!(std::fs::read(&path).expect("a file"), b"old");
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 1);
+    }
+
+    #[test]
+    fn other_files_are_named_for_what_they_are() {
+        let chain = |bytes: &[u8]| format!("{:#}", parse_inventory(bytes).expect_err("no inventory"));
+        assert!(chain(b"{\"inventory_version\": 99}").contains("version 99"));
+        assert!(chain(b"{\"schema\": \"x\"}").contains("missing"));
+        assert!(chain(b"{\"inventory_ver").contains("cut short"));
+    }
+}

@@ -1,0 +1,43 @@
+//! The one place that joins configuration and adapters.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::adapters::dolphin::Dolphin;
+use crate::adapters::flink_rest::FlinkRest;
+use crate::adapters::webhdfs::WebHdfs;
+use crate::collect::Sources;
+use crate::config::{ClusterConfig, Config};
+use crate::ports::read::{FlinkRead, ResourceRead};
+
+/// The readers of everything the configuration names. Nothing is asked yet; what fails here is a file or a setting.
+pub fn connect(config: &Config, recurse: bool) -> anyhow::Result<Sources> {
+    Ok(Sources { flink: flink(config)?, hdfs: Arc::new(hdfs(config)?), resources: resources(config)?, recurse })
+}
+
+/// The readers of all clusters, in the order of the configuration.
+pub fn flink(config: &Config) -> anyhow::Result<Vec<Arc<dyn FlinkRead>>> {
+    config.clusters.iter().map(cluster).collect()
+}
+
+fn cluster(config: &ClusterConfig) -> anyhow::Result<Arc<dyn FlinkRead>> {
+    let reader =
+        FlinkRest::new(config).with_context(|| format!("cannot set up the reader of cluster {}", config.name))?;
+    Ok(Arc::new(reader))
+}
+
+/// The reader of HDFS, with the questions that only `doctor` asks.
+pub fn hdfs(config: &Config) -> anyhow::Result<WebHdfs> {
+    let settings = config.hdfs.as_ref().context(
+        "the configuration says nothing about HDFS; set `hdfs.urls`, or point HADOOP_CONF_DIR at the cluster's configuration",
+    )?;
+    WebHdfs::new(settings).context("cannot set up the reader of HDFS")
+}
+
+/// The reader of DolphinScheduler, if the configuration names a server.
+pub fn resources(config: &Config) -> anyhow::Result<Option<Arc<dyn ResourceRead>>> {
+    let Some(settings) = &config.ds else { return Ok(None) };
+    let reader = Dolphin::new(settings).context("cannot set up the reader of DolphinScheduler")?;
+    Ok(Some(Arc::new(reader)))
+}

@@ -1,0 +1,163 @@
+//! Checkpoint roots: what lies in them by name alone. What a run directory holds is not read here.
+
+use std::collections::BTreeSet;
+
+use crate::compare::{Context, Finding, FindingCode, Severity, Target};
+use crate::config::{CheckpointRoot, Layout};
+use crate::domain::text::printable;
+use crate::domain::{EntryKind, HdfsPath, JobId, Status};
+use crate::views::Entry;
+
+/// Entries every HDFS may put anywhere.
+fn is_of_hdfs(name: &str) -> bool {
+    matches!(name, ".Trash" | ".snapshot")
+}
+
+/// Whether a name is one of those Flink makes inside a run directory.
+fn is_inside_run(name: &str) -> bool {
+    name == "shared"
+        || name == "taskowned"
+        || name.strip_prefix("chk-").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The directories of a root whose entries ought to be run directories: the root itself, or its application directories.
+fn run_parents(context: &Context<'_>, root: &CheckpointRoot) -> Vec<HdfsPath> {
+    match root.layout {
+        Layout::Job => vec![root.path.clone()],
+        Layout::AppJob | Layout::AppRun => {
+            let entries = entries(context, &root.path);
+            entries
+                .iter()
+                .filter(|e| e.status.kind == EntryKind::Directory && !is_of_hdfs(&e.name))
+                .map(|e| root.path.join(&e.name))
+                .collect()
+        }
+    }
+}
+
+fn entries<'a>(context: &Context<'a>, path: &HdfsPath) -> &'a [Entry] {
+    context.inventory.hdfs.listings.get(path).map_or(&[], |listing| &listing.entries)
+}
+
+fn is_run(root: &CheckpointRoot, entry: &Entry) -> bool {
+    entry.status.kind == EntryKind::Directory
+        && (root.layout == Layout::AppRun || JobId::is_directory_name(&entry.name))
+}
+
+/// All run directories of a root, as far as it was listed.
+pub fn run_directories<'a>(
+    context: &Context<'a>,
+    root: &CheckpointRoot,
+) -> impl Iterator<Item = (HdfsPath, &'a Status)> {
+    let mut runs = Vec::new();
+    for parent in run_parents(context, root) {
+        let found = entries(context, &parent).iter().filter(|entry| is_run(root, entry) && !is_of_hdfs(&entry.name));
+        runs.extend(found.map(|entry| (parent.join(&entry.name), &entry.status)));
+    }
+    runs.into_iter()
+}
+
+/// `foreign-entry-in-root`: an entry that is no run directory.
+pub fn foreign_entries(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for root in &context.config.roots {
+        if root.layout != Layout::Job {
+            let files = entries(context, &root.path).iter().filter(|e| e.status.kind != EntryKind::Directory);
+            findings.extend(files.map(|entry| foreign(&root.path, entry)));
+        }
+        for parent in run_parents(context, root) {
+            let strangers = entries(context, &parent)
+                .iter()
+                .filter(|entry| !is_run(root, entry) && !is_of_hdfs(&entry.name) && !is_inside_run(&entry.name));
+            findings.extend(strangers.map(|entry| foreign(&parent, entry)));
+        }
+    }
+    findings
+}
+
+fn foreign(parent: &HdfsPath, entry: &Entry) -> Finding {
+    let target = Target::path(&parent.join(&entry.name));
+    let what = if entry.status.kind == EntryKind::Directory {
+        "a directory that is named by no job id"
+    } else {
+        "not a directory"
+    };
+    Finding::new(FindingCode::ForeignEntryInRoot, Severity::Info, target, "roots::foreign_entries").because(what)
+}
+
+/// `ambiguous-job-dir`: a run directory under an id that several applications may share, or checkpoints directly where job ids
+/// are expected (`create-subdir=false`, Flink 1.19 and later).
+pub fn ambiguous_directories(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for root in &context.config.roots {
+        let shared = run_directories(context, root).filter(|(path, _)| is_shared_and_unregistered(context, path));
+        findings.extend(shared.map(|(path, _)| {
+            ambiguous(&path, "several applications can have this job id: all zeros, or derived from a cluster id")
+        }));
+        if root.layout == Layout::AppRun {
+            continue;
+        }
+        for parent in run_parents(context, root) {
+            if entries(context, &parent).iter().any(|entry| is_inside_run(&entry.name)) {
+                findings.push(ambiguous(
+                    &parent,
+                    "checkpoints lie directly in it, where directories named by job ids are expected",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn ambiguous(path: &HdfsPath, why: &str) -> Finding {
+    Finding::new(FindingCode::AmbiguousJobDir, Severity::Error, Target::path(path), "roots::ambiguous_directories")
+        .because(why)
+}
+
+fn is_shared_and_unregistered(context: &Context<'_>, run: &HdfsPath) -> bool {
+    let Some(id) = run.name().and_then(|name| JobId::parse(name).ok()).filter(JobId::is_shared) else { return false };
+    !context.config.registry.iter().any(|line| line.job.as_ref() == Some(&id) && line.job_state.is_some())
+}
+
+/// `migration-residue`: a root below the base path, or a `.migrate` tree, that holds state or files and nothing of a live job.
+/// Silent while a Flink cluster has not answered.
+pub fn residue(context: &Context<'_>) -> Vec<Finding> {
+    let Some(base) = context.base_path().filter(|_| context.flink_is_whole()) else { return Vec::new() };
+    let live: Vec<HdfsPath> = context.live_state().map(|(_, _, path)| path).collect();
+    let ids: BTreeSet<&str> = context.inventory.flink.live_jobs().map(|(_, job)| job.id.as_str()).collect();
+    let is_live = |root: &HdfsPath| {
+        live.iter().any(|path| path.is_at_or_below(root))
+            || context
+                .inventory
+                .hdfs
+                .listings_below(root)
+                .any(|(_, l)| l.entries.iter().any(|e| ids.contains(&*e.name)))
+    };
+    old_roots(context, base)
+        .into_iter()
+        .filter(|root| !entries(context, root).is_empty() && !is_live(root))
+        .map(|root| residue_of(context, &root))
+        .collect()
+}
+
+fn old_roots(context: &Context<'_>, base: &HdfsPath) -> BTreeSet<HdfsPath> {
+    let configured = context.config.roots.iter().map(|root| &root.path);
+    let migrated = context.config.migrations.iter().map(|migration| &migration.from);
+    let trees = context.inventory.hdfs.listings.keys().filter(|path| path.name() == Some(".migrate"));
+    configured.chain(migrated).chain(trees).filter(|path| path.is_below(base)).cloned().collect()
+}
+
+fn residue_of(context: &Context<'_>, root: &HdfsPath) -> Finding {
+    let running = context.config.migrations.iter().any(|m| !m.finished && root.is_at_or_below(&m.from));
+    let severity = if running { Severity::Info } else { Severity::Warning };
+    let finding = Finding::new(FindingCode::MigrationResidue, severity, Target::path(root), "roots::residue");
+    let finding = finding.because(format!(
+        "{} entries and no state of a live job below {}",
+        entries(context, root).len(),
+        printable(root.as_str())
+    ));
+    match context.inventory.hdfs.summaries.get(root) {
+        Some(sum) => finding.because(format!("it holds {} in {} files", bytesize::ByteSize(sum.length), sum.files)),
+        None => finding,
+    }
+}

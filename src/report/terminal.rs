@@ -1,0 +1,522 @@
+//! The report for a person: the verdict first, then what was found, what could not be told, what was read, and what to do next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{ContentArrangement, Table};
+
+use super::layout::{Page, Style, wrap};
+use super::model::{ClusterRead, CouldNotTell, Report, ReportedFinding, ResourcesRead, Verdict};
+use super::words::{self, Word};
+use crate::compare::code::Effect;
+use crate::compare::{Lang, Remedy, Severity};
+use crate::domain::text::printable;
+
+/// More findings of one code and severity in one directory than this are folded into one line.
+const FOLD_ABOVE: usize = 5;
+/// So many of a folded group are shown.
+const FOLD_TO: usize = 2;
+/// So many lines of one code and severity are shown at all, unless everything was asked for.
+const LINES_OF_ONE_CODE: usize = 15;
+
+/// How to print a report.
+#[derive(Debug, Clone, Copy)]
+pub struct Print<'a> {
+    /// Colours and width.
+    pub style: Style,
+    /// Fold nothing.
+    pub all: bool,
+    /// Options with which the proposed commands look at the same thing, such as `--config FILE`; `None`: propose none.
+    pub options: Option<&'a str>,
+}
+
+impl Default for Print<'_> {
+    fn default() -> Self {
+        Self { style: Style::default(), all: false, options: Some("") }
+    }
+}
+
+/// Prints a report.
+pub fn render(report: &Report, print: Print<'_>) -> String {
+    let mut page = Page::new(print.style);
+    verdict(&mut page, report);
+    findings(&mut page, report, print.all);
+    could_not_tell(&mut page, report);
+    ignored(&mut page, report);
+    views(&mut page, report);
+    if let Some(options) = print.options {
+        next(&mut page, report, options);
+    }
+    page.into_text()
+}
+
+fn verdict(page: &mut Page, report: &Report) {
+    let style = page.style();
+    let lang = report.lang;
+    let drift = report.findings.iter().any(|f| is_drift(f) && f.finding.severity >= Severity::Warning);
+    let (word, severity) = match report.exit.word {
+        _ if drift => (Word::Drift, worst(report)),
+        Verdict::Incomplete => (Word::Incomplete, Some(Severity::Warning)),
+        Verdict::Clean | Verdict::Drift => (Word::InSync, None),
+    };
+    let word = word.text(lang);
+    let word = style.strong(&severity.map_or_else(|| style.good(word), |severity| style.severity(severity, word)));
+    let separator = if lang == Lang::En { ": " } else { "：" };
+    page.line(&format!("{word}{separator}{}", numbers(report)));
+    page.line(&times(report));
+}
+
+fn worst(report: &Report) -> Option<Severity> {
+    report.findings.iter().filter(|f| is_drift(f)).map(|f| f.finding.severity).max()
+}
+
+fn is_drift(finding: &ReportedFinding) -> bool {
+    finding.finding.code.effect() == Effect::Drift
+}
+
+/// "5 findings (1 critical, 2 error); 2 things could not be told".
+fn numbers(report: &Report) -> String {
+    let by_severity: Vec<String> = severities(report)
+        .into_iter()
+        .map(|(severity, n)| format!("{n} {}", words::severity(severity, report.lang)))
+        .collect();
+    let unclear = report.summary.could_not_tell;
+    match report.lang {
+        Lang::En => {
+            let mut text = words::count(report.summary.drift, "finding", "findings");
+            if !by_severity.is_empty() {
+                text.push_str(&format!(" ({})", by_severity.join(", ")));
+            }
+            if unclear > 0 {
+                text.push_str(&format!("; {} could not be told", words::count(unclear, "thing", "things")));
+            }
+            text
+        }
+        Lang::Zh => {
+            let mut text = match report.summary.drift {
+                0 => "未发现不一致".to_owned(),
+                n => format!("{n} 项"),
+            };
+            if !by_severity.is_empty() {
+                text.push_str(&format!("（{}）", by_severity.join("，")));
+            }
+            if unclear > 0 {
+                text.push_str(&format!("；{unclear} 项无法判断"));
+            }
+            text
+        }
+    }
+}
+
+fn severities(report: &Report) -> Vec<(Severity, usize)> {
+    let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
+    for finding in report.findings.iter().filter(|f| is_drift(f)) {
+        *counts.entry(finding.finding.severity).or_default() += 1;
+    }
+    counts.into_iter().rev().collect()
+}
+
+fn times(report: &Report) -> String {
+    let taken = report.inventory.taken.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let ahead = report.inventory.namenode_clock_ahead_seconds;
+    match (report.lang, ahead) {
+        (Lang::En, Some(ahead)) => {
+            format!("As of {taken}; NameNode clock {ahead:+} s; exit code {}.", report.exit.code)
+        }
+        (Lang::En, None) => format!("As of {taken}; exit code {}.", report.exit.code),
+        (Lang::Zh, Some(ahead)) => {
+            format!("截至 {taken}；NameNode 时钟偏差 {ahead:+} 秒；退出码 {}。", report.exit.code)
+        }
+        (Lang::Zh, None) => format!("截至 {taken}；退出码 {}。", report.exit.code),
+    }
+}
+
+/// One line of the table.
+enum Row<'a> {
+    One(&'a ReportedFinding),
+    /// So many more of the same code and severity as the line above, in this directory or in several.
+    More(&'a ReportedFinding, usize, Option<String>),
+}
+
+fn findings(page: &mut Page, report: &Report, all: bool) {
+    let drift: Vec<&ReportedFinding> = report.findings.iter().filter(|f| is_drift(f)).collect();
+    if drift.is_empty() {
+        let word = if report.could_not_tell.is_empty() { Word::NothingFound } else { Word::NothingFoundSoFar };
+        page.line(&format!("\n{}", word.text(report.lang)));
+        return;
+    }
+    let rows = if all { drift.into_iter().map(Row::One).collect() } else { folded(&drift) };
+    let mut notes: Vec<Remedy> = Vec::new();
+    let table = table(&rows, report.lang, page.style(), &mut notes);
+    page.line("");
+    for line in colored(&table, page.style(), report.lang) {
+        page.line(&line);
+    }
+    page.heading(Word::WhatToDo.text(report.lang));
+    for (n, remedy) in notes.iter().enumerate() {
+        page.item(&format!("  [{}] ", n + 1), remedy.text(report.lang));
+    }
+}
+
+/// Folds the findings of each code and severity: few of each directory, few lines in all.
+fn folded<'a>(sorted: &[&'a ReportedFinding]) -> Vec<Row<'a>> {
+    sorted
+        .chunk_by(|a, b| (a.finding.code, a.finding.severity) == (b.finding.code, b.finding.severity))
+        .flat_map(fold_group)
+        .collect()
+}
+
+fn fold_group<'a>(group: &[&'a ReportedFinding]) -> Vec<Row<'a>> {
+    let mut by_directory: BTreeMap<&str, Vec<&'a ReportedFinding>> = BTreeMap::new();
+    for finding in group {
+        by_directory.entry(directory(finding)).or_default().push(finding);
+    }
+    let mut rows = Vec::new();
+    let mut rest = 0;
+    for (directory, findings) in by_directory {
+        let shown = if findings.len() > FOLD_ABOVE { FOLD_TO } else { findings.len() };
+        if rows.len() + shown >= LINES_OF_ONE_CODE {
+            rest += findings.len();
+            continue;
+        }
+        rows.extend(findings.iter().take(shown).map(|finding| Row::One(finding)));
+        if findings.len() > shown {
+            rows.push(Row::More(findings[0], findings.len() - shown, Some(directory.to_owned())));
+        }
+    }
+    if rest > 0 {
+        rows.push(Row::More(group[0], rest, None));
+    }
+    rows
+}
+
+/// The directory a finding is folded under; empty for one without a path.
+fn directory(finding: &ReportedFinding) -> &str {
+    let path = finding.finding.target.path.as_deref().unwrap_or_default();
+    path.rfind('/').map_or("", |at| &path[..at.max(1)])
+}
+
+/// Columns of the cells, so that a row fits the line: severity and footnote are short, the rest is shared.
+#[derive(Clone, Copy)]
+struct Columns {
+    what: usize,
+    place: usize,
+    why: usize,
+}
+
+impl Columns {
+    /// What severity, footnote, and the blanks around five cells take.
+    const FIXED: usize = 8 + 6 + 14;
+
+    fn of(style: Style) -> Self {
+        let rest = style.width.max(60) - Self::FIXED;
+        let (what, place) = (rest * 31 / 100, rest * 37 / 100);
+        Self { what, place, why: rest - what - place }
+    }
+}
+
+fn table(rows: &[Row<'_>], lang: Lang, style: Style, notes: &mut Vec<Remedy>) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header([Word::Severity, Word::What, Word::Where, Word::Why, Word::Remedy].map(|word| word.text(lang)));
+    for row in rows {
+        table.add_row(cells(row, lang, Columns::of(style), notes));
+    }
+    table
+}
+
+fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -> [String; 5] {
+    let (found, what, place, why) = match row {
+        Row::One(found) => {
+            let finding = &found.finding;
+            let mut place = words::place(&finding.target, lang);
+            place.extend(finding.other.iter().map(|other| format!("<-> {}", printable(other))));
+            let why = finding.evidence.first().map(|fact| printable(fact)).unwrap_or_default();
+            (found, vec![found.title.clone(), finding.code.to_string()], place, why)
+        }
+        Row::More(found, n, directory) => {
+            let (more, hint) = match lang {
+                Lang::En => (format!("+ {n} more"), "`--all` shows each"),
+                Lang::Zh => (format!("另有 {n} 项"), "用 `--all` 逐条显示"),
+            };
+            let place = more_place(directory.as_deref(), lang);
+            (found, vec![more, found.finding.code.to_string()], vec![place], hint.to_owned())
+        }
+    };
+    let number = footnote(notes, found.finding.remedy);
+    [
+        words::severity(found.finding.severity, lang).to_owned(),
+        cell(&what, columns.what),
+        cell(&place, columns.place),
+        cell(&[why], columns.why),
+        format!("[{number}]"),
+    ]
+}
+
+fn cell(parts: &[String], width: usize) -> String {
+    parts.iter().flat_map(|part| wrap(part, width)).collect::<Vec<_>>().join("\n")
+}
+
+fn more_place(directory: Option<&str>, lang: Lang) -> String {
+    match (directory, lang) {
+        (Some(""), Lang::En) => "without a path".to_owned(),
+        (Some(""), Lang::Zh) => "没有路径".to_owned(),
+        (Some(directory), Lang::En) => format!("in {}", printable(directory)),
+        (Some(directory), Lang::Zh) => format!("位于 {}", printable(directory)),
+        (None, Lang::En) => "in other places".to_owned(),
+        (None, Lang::Zh) => "其他位置".to_owned(),
+    }
+}
+
+fn footnote(notes: &mut Vec<Remedy>, remedy: Remedy) -> usize {
+    let at = notes.iter().position(|note| *note == remedy).unwrap_or_else(|| {
+        notes.push(remedy);
+        notes.len() - 1
+    });
+    at + 1
+}
+
+/// The lines of the table with the severities coloured: they are the first word of the first line of each row.
+fn colored(table: &Table, style: Style, lang: Lang) -> Vec<String> {
+    const ALL: [Severity; 4] = [Severity::Critical, Severity::Error, Severity::Warning, Severity::Info];
+    let paint = |line: String| {
+        let word = |severity: &Severity| words::severity(*severity, lang);
+        let found = ALL.iter().find(|severity| line.trim_start().split(' ').next() == Some(word(severity)));
+        found.map_or_else(
+            || line.clone(),
+            |severity| line.replacen(word(severity), &style.severity(*severity, word(severity)), 1),
+        )
+    };
+    table.lines().map(|line| paint(line.trim_end().to_owned())).collect()
+}
+
+fn could_not_tell(page: &mut Page, report: &Report) {
+    if report.could_not_tell.is_empty() {
+        return;
+    }
+    page.heading(Word::CouldNotTell.text(report.lang));
+    for item in &report.could_not_tell {
+        unclear(page, item, report.lang);
+    }
+}
+
+fn unclear(page: &mut Page, item: &CouldNotTell, lang: Lang) {
+    let place = words::place(&item.target, lang).join(", ");
+    let separator = if place.is_empty() { "" } else { ": " };
+    page.item("  - ", &format!("{} ({}){separator}{place}", item.code.title(lang), item.code));
+    if !item.causes.is_empty() {
+        let causes: Vec<String> = item.causes.iter().map(ToString::to_string).collect();
+        page.item(&format!("    {}: ", Word::Cause.text(lang)), &causes.join(", "));
+    }
+    for fact in &item.evidence {
+        page.item("    ", &printable(fact));
+    }
+    page.item("    -> ", &item.remedy_text);
+}
+
+fn ignored(page: &mut Page, report: &Report) {
+    if report.ignored.is_empty() && report.idle_ignores.is_empty() {
+        return;
+    }
+    page.heading(Word::Ignored.text(report.lang));
+    let mut by_reason: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for item in &report.ignored {
+        *by_reason.entry((&item.reason, item.finding.finding.code.as_str())).or_default() += 1;
+    }
+    for ((reason, code), n) in by_reason {
+        page.item("  - ", &format!("{n} x {code}: {}", printable(reason)));
+    }
+    for idle in &report.idle_ignores {
+        page.item("  - ", &printable(idle));
+    }
+}
+
+fn views(page: &mut Page, report: &Report) {
+    let lang = report.lang;
+    page.heading(Word::WhatWasRead.text(lang));
+    if report.views.flink.clusters.is_empty() {
+        page.item("  flink             ", no_flink(report.views.flink.declared_none, lang));
+    }
+    for cluster in &report.views.flink.clusters {
+        page.item("  flink             ", &cluster_line(cluster, lang));
+    }
+    page.item("  hdfs              ", &hdfs_line(report));
+    match &report.views.dolphinscheduler {
+        Some(read) => {
+            page.item("  dolphinscheduler  ", &resources_line(read, lang));
+            page.item("  workflows         ", &workflows_line(read, lang));
+        }
+        None => {
+            page.item("  dolphinscheduler  ", if lang == Lang::En { "none in the configuration" } else { "配置中没有" })
+        }
+    }
+}
+
+fn no_flink(declared: bool, lang: Lang) -> &'static str {
+    match (declared, lang) {
+        (true, Lang::En) => "none on purpose (flink = \"none\")",
+        (true, Lang::Zh) => "按配置没有 Flink（flink = \"none\"）",
+        (false, Lang::En) => "NOTHING READ: no cluster is configured",
+        (false, Lang::Zh) => "未读取：没有配置集群",
+    }
+}
+
+fn cluster_line(cluster: &ClusterRead, lang: Lang) -> String {
+    let version = cluster.version.as_deref().map(|version| format!(" {}", printable(version))).unwrap_or_default();
+    let head = format!("{}{version}{}", printable(&cluster.name), cluster_notes(cluster, lang));
+    let read_nothing = cluster.version.is_none() && cluster.live + cluster.ended == 0;
+    let body = match (lang, read_nothing && cluster.gaps > 0) {
+        (Lang::En, true) => "NOTHING READ".to_owned(),
+        (Lang::Zh, true) => "未能读取".to_owned(),
+        (Lang::En, false) => format!(
+            "{}, {} ended{}, read {}",
+            words::count(cluster.live, "live job", "live jobs"),
+            cluster.ended,
+            cluster
+                .task_managers
+                .map(|n| format!(", {}", words::count(to_usize(n), "TaskManager", "TaskManagers")))
+                .unwrap_or_default(),
+            words::count(cluster.readings, "time", "times"),
+        ),
+        (Lang::Zh, false) => format!(
+            "{} 个运行中作业，{} 个已结束{}，读取 {} 次",
+            cluster.live,
+            cluster.ended,
+            cluster.task_managers.map(|n| format!("，{n} 个 TaskManager")).unwrap_or_default(),
+            cluster.readings,
+        ),
+    };
+    format!("{head}: {body}{}", gaps(cluster.gaps, lang))
+}
+
+fn to_usize(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn cluster_notes(cluster: &ClusterRead, lang: Lang) -> String {
+    let mut notes = Vec::new();
+    if cluster.history {
+        notes.push(if lang == Lang::En { "history server" } else { "历史服务器" });
+    }
+    if cluster.retired {
+        notes.push(if lang == Lang::En { "retired" } else { "已下线" });
+    }
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+fn gaps(n: usize, lang: Lang) -> String {
+    match (n, lang) {
+        (0, _) => String::new(),
+        (n, Lang::En) => format!("; {} (above)", words::count(n, "gap", "gaps")),
+        (n, Lang::Zh) => format!("；{n} 处缺口（见上）"),
+    }
+}
+
+fn hdfs_line(report: &Report) -> String {
+    let read = &report.views.hdfs;
+    let lang = report.lang;
+    let user = read.user.as_deref().map(printable).unwrap_or_default();
+    let nothing = read.directories + read.directories_cut_short + read.questions == 0;
+    let body = match (lang, nothing) {
+        (Lang::En, true) => "NOTHING READ".to_owned(),
+        (Lang::Zh, true) => "未能读取".to_owned(),
+        (Lang::En, false) => format!(
+            "{} listed to the end{}, {}, {} asked one by one{}",
+            words::count(read.directories, "directory", "directories"),
+            if read.directories_cut_short > 0 {
+                format!(", {} cut short", read.directories_cut_short)
+            } else {
+                String::new()
+            },
+            words::count(read.entries, "entry", "entries"),
+            words::count(read.questions, "path", "paths"),
+            if user.is_empty() { String::new() } else { format!(", as {user}") },
+        ),
+        (Lang::Zh, false) => format!(
+            "完整列出 {} 个目录{}，共 {} 个条目，逐一询问 {} 个路径{}",
+            read.directories,
+            if read.directories_cut_short > 0 {
+                format!("，{} 个未列完", read.directories_cut_short)
+            } else {
+                String::new()
+            },
+            read.entries,
+            read.questions,
+            if user.is_empty() { String::new() } else { format!("，账号 {user}") },
+        ),
+    };
+    format!("{body}{}", gaps(read.gaps, lang))
+}
+
+fn resources_line(read: &ResourcesRead, lang: Lang) -> String {
+    let unknown = if lang == Lang::En { "unknown" } else { "未知" };
+    let generation = read.generation.map_or_else(|| unknown.to_owned(), |generation| generation.to_string());
+    let shown = read.version_text.as_deref().map(|text| match lang {
+        Lang::En => format!(" (shows {})", printable(text)),
+        Lang::Zh => format!("（显示 {}）", printable(text)),
+    });
+    let listed = read.generation.is_some_and(|generation| !generation.has_records());
+    let body = match (lang, listed) {
+        (Lang::En, true) => format!(
+            "{}, {}",
+            words::count(read.storage_directories, "directory", "directories"),
+            words::count(read.storage_entries, "entry", "entries")
+        ),
+        (Lang::Zh, true) => format!("{} 个目录，{} 个条目", read.storage_directories, read.storage_entries),
+        (Lang::En, false) => format!(
+            "{}{}, {}",
+            words::count(read.records, "record", "records"),
+            if read.records_complete { "" } else { " (NOT known to be all)" },
+            words::count(read.users, "user", "users")
+        ),
+        (Lang::Zh, false) => format!(
+            "{} 条资源记录{}，{} 个用户",
+            read.records,
+            if read.records_complete { "" } else { "（不能确认是全部）" },
+            read.users
+        ),
+    };
+    let head = if lang == Lang::En { "generation" } else { "代际" };
+    format!("{head} {generation}{}: {body}{}{}", shown.unwrap_or_default(), account(read, lang), gaps(read.gaps, lang))
+}
+
+fn account(read: &ResourcesRead, lang: Lang) -> String {
+    let Some(name) = read.account.as_deref().map(printable) else { return String::new() };
+    match (lang, read.administrator) {
+        (Lang::En, true) => format!(", as {name} (administrator)"),
+        (Lang::En, false) => format!(", as {name} (NO administrator: sees a part only)"),
+        (Lang::Zh, true) => format!("，账号 {name}（管理员）"),
+        (Lang::Zh, false) => format!("，账号 {name}（非管理员，只能看到一部分）"),
+    }
+}
+
+fn workflows_line(read: &ResourcesRead, lang: Lang) -> String {
+    let body = match (lang, read.workflows == 0 && read.workflow_gaps > 0) {
+        (Lang::En, true) => "NOTHING READ".to_owned(),
+        (Lang::Zh, true) => "未能读取".to_owned(),
+        (Lang::En, false) => {
+            format!("{}, {} online", words::count(read.workflows, "definition", "definitions"), read.workflows_online)
+        }
+        (Lang::Zh, false) => format!("{} 个工作流定义，{} 个已上线", read.workflows, read.workflows_online),
+    };
+    format!("{body}{}", gaps(read.workflow_gaps, lang))
+}
+
+fn next(page: &mut Page, report: &Report, options: &str) {
+    page.heading(Word::Next.text(report.lang));
+    let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let mut said = BTreeSet::new();
+    for finding in report.findings.iter().filter(|f| is_drift(f)).take(20) {
+        let target = words::explain_argument(&finding.finding);
+        if said.len() < 2 && said.insert(target.clone()) {
+            page.line(&format!("  statewarden explain{options} {target}"));
+        }
+    }
+    if !report.could_not_tell.is_empty() {
+        page.line(&format!("  statewarden doctor{options}"));
+    }
+    if report.findings.iter().any(is_drift) {
+        page.line(&format!("  statewarden drift{options} --output json"));
+    }
+    page.line(&format!("  statewarden drift{options} --save inventory.json"));
+}

@@ -1,0 +1,323 @@
+//! The embedded DolphinScheduler against recorded exchanges: the same run, request by request, gives the recorded status, code,
+//! shape, and every value that is not a time, a text for people, or a number the server made up.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use reqwest::{Client, Method};
+use serde_json::{Map, Value};
+use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, EmbeddedStore, RunningDolphin};
+use statewarden::demo::servers::file_system::{FileSystem, Maker, SharedFileSystem};
+use statewarden::demo::world::{TokenOwner, World};
+
+/// Keys whose values are times, texts for people, or facts of the recorded machine. Their types still have to fit.
+const FREE: &[&str] = &[
+    "createTime",
+    "updateTime",
+    "operateTime",
+    "email",
+    "description",
+    "locations",
+    "msg",
+    "queue",
+    "queueName",
+    "timeZone",
+];
+
+struct Exchange {
+    name: String,
+    request: Value,
+    response: Value,
+}
+
+impl Exchange {
+    fn load(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).expect("a recording");
+        let recorded: Value = serde_json::from_str(&text).expect("JSON");
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
+        Self { name, request: recorded["request"].clone(), response: recorded["response"].clone() }
+    }
+
+    fn number(&self) -> u32 {
+        self.name[..3].parse().expect("a number in front")
+    }
+
+    /// Whose token goes with it. What was recorded under a session is asked with the administrator's token.
+    fn token(&self) -> Option<&'static str> {
+        if self.request["auth"] == "none" {
+            return None;
+        }
+        let of_bob = self.name.contains("-bob-");
+        let unknown = self.name.contains("bad-token") || self.name.contains("expired-token");
+        Some(if of_bob {
+            "token-of-bob"
+        } else if unknown {
+            "nobody's"
+        } else {
+            "token-of-admin"
+        })
+    }
+}
+
+fn recordings(folder: &str) -> Vec<Exchange> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dolphinscheduler").join(folder);
+    let files = std::fs::read_dir(folder).expect("the recordings").map(|file| file.expect("a file").path());
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort();
+    files.iter().map(|path| Exchange::load(path)).collect()
+}
+
+struct Recorded {
+    client: Client,
+    server: RunningDolphin,
+    files: SharedFileSystem,
+    compared: u32,
+}
+
+impl Recorded {
+    async fn start(world: &str, read_only: bool) -> Self {
+        // Another test may have done it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let world = World::load(world, Timestamp::now()).expect("a world");
+        let files = SharedFileSystem::new(FileSystem::from_world(&world));
+        let store = Arc::new(EmbeddedStore::new(files.clone(), read_only));
+        let tokens = vec![
+            ("token-of-admin".to_owned(), TokenOwner::Admin),
+            ("token-of-bob".to_owned(), TokenOwner::User("bob".to_owned())),
+        ];
+        let options = DolphinOptions { tokens, ..DolphinOptions::of_world(&world, store) };
+        let server = DolphinServer::start(&world, options).await.expect("a server");
+        Self { client: Client::new(), server, files, compared: 0 }
+    }
+
+    fn remove(&self, path: &str) {
+        assert_eq!(self.files.lock().delete(path, true, &[]), Ok(true), "{path}");
+    }
+
+    fn make_directory(&self, path: &str) {
+        self.files.lock().mkdirs(path, &Maker::new("flink")).expect("a directory");
+    }
+
+    async fn compare(&mut self, exchange: &Exchange) {
+        let (name, expected) = (&exchange.name, &exchange.response);
+        let response = self.send(exchange).await;
+        assert_eq!(Some(u64::from(response.status().as_u16())), expected["status"].as_u64(), "{name}");
+        let content_type =
+            response.headers().get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        assert_eq!(content_type.as_deref(), expected["headers"]["Content-Type"].as_str(), "{name}");
+        let body = response.text().await.expect("a body");
+        match &expected["json"] {
+            Value::Null => assert_eq!(Some(body.as_str()), expected["text"].as_str(), "{name}"),
+            json => {
+                let got: Value =
+                    serde_json::from_str(&body).unwrap_or_else(|error| panic!("{name}: {error} in {body}"));
+                differences(name, "", json, &got);
+            }
+        }
+        self.compared += 1;
+    }
+
+    async fn send(&self, exchange: &Exchange) -> reqwest::Response {
+        let request = &exchange.request;
+        let text = |key: &str| request[key].as_str().expect("a text");
+        let method = Method::from_bytes(text("method").as_bytes()).expect("a method");
+        let mut builder = self.client.request(method, format!("{}{}", self.server.url, text("path")));
+        if let Some(token) = exchange.token() {
+            builder = builder.header("token", token);
+        }
+        if let Value::Object(query) = &request["query"] {
+            builder = builder.query(&pairs(query));
+        }
+        if let Value::Object(form) = &request["form"] {
+            builder = builder.form(&pairs(form));
+        }
+        if let Value::Object(parts) = &request["multipart"] {
+            builder = builder.header("content-type", "multipart/form-data; boundary=cut").body(multipart(parts));
+        }
+        builder.send().await.expect("an answer")
+    }
+}
+
+fn pairs(map: &Map<String, Value>) -> Vec<(&String, String)> {
+    map.iter().map(|(key, value)| (key, value.as_str().map_or_else(|| value.to_string(), str::to_owned))).collect()
+}
+
+/// The body of an upload. The recordings give the length of the file only; that of `etl.sh` follows from what `view` showed.
+fn multipart(parts: &Map<String, Value>) -> String {
+    let mut body = String::new();
+    for (name, value) in parts {
+        let (disposition, content) = match value {
+            Value::Object(file) => {
+                let (file_name, length) =
+                    (file["filename"].as_str().expect("a name"), file["bytes"].as_u64().expect("a length"));
+                (format!("name=\"{name}\"; filename=\"{file_name}\""), file_bytes(length))
+            }
+            text => (format!("name=\"{name}\""), text.as_str().expect("a text").to_owned()),
+        };
+        body += &format!("--cut\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{content}\r\n");
+    }
+    body + "--cut--\r\n"
+}
+
+fn file_bytes(length: u64) -> String {
+    if length == 20 { "#!/bin/bash\necho hi\n".to_owned() } else { "x".repeat(usize::try_from(length).expect("small")) }
+}
+
+/// Fails on the first place where keys, types, lengths or bound values differ.
+fn differences(name: &str, place: &str, expected: &Value, got: &Value) {
+    match (expected, got) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys = |map: &Map<String, Value>| map.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(keys(left), keys(right), "{name}{place}");
+            for (key, value) in left {
+                let place = format!("{place}.{key}");
+                if FREE.contains(&key.as_str()) {
+                    // The queue of a user is null until somebody sets it.
+                    let unset = key == "queue" && value.is_null();
+                    assert!(unset || same_type(value, &right[key]), "{name}{place}: {value} became {}", right[key]);
+                } else {
+                    differences(name, &place, value, &right[key]);
+                }
+            }
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            assert_eq!(left.len(), right.len(), "{name}{place}: {left:?} became {right:?}");
+            for (at, (left, right)) in left.iter().zip(right).enumerate() {
+                differences(name, &format!("{place}[{at}]"), left, right);
+            }
+        }
+        (left, right) if is_invented(place) => assert!(same_type(left, right), "{name}{place}: {left} became {right}"),
+        (left, right) => assert_eq!(left, right, "{name}{place}"),
+    }
+}
+
+/// Codes of tasks and names of projects are made up by the servers.
+fn is_invented(place: &str) -> bool {
+    let of_task = place.ends_with("askCode") || (place.contains("taskDefinitionList") && place.ends_with(".code"));
+    let of_project = place == ".data.totalList[0].name" || place == ".data[0].name";
+    of_task || of_project
+}
+
+fn same_type(left: &Value, right: &Value) -> bool {
+    std::mem::discriminant(left) == std::mem::discriminant(right)
+}
+
+const DB: &str = r#"
+title: 'the server of the 3.1.9 recordings'
+config: {flink: none, authority: "hdfs://localhost:18020", ds: {generation: db, version: "3.1.9", base_path: /dolphinscheduler, tenants: [etl], token: admin}}
+hdfs: {listing: [{path: /dolphinscheduler/etl/resources, type: dir, mtime_age: 1d}]}
+dolphinscheduler:
+  generation: db
+  users: [{name: admin, tenant: etl}, {name: bob, tenant: etl}]
+  projects: [23876064733760]
+  workflows:
+    - code: 23876064808768
+      name: wf1
+      project: 23876064733760
+      release: ONLINE
+      tenant: etl
+      resource_ids: [6]
+      tasks:
+        - {name: use-two, type: SHELL, raw_script: "python3 two.py --root hdfs:///dolphinscheduler/etl/resources/ckpt_storage"}
+        - name: flink-sql
+          type: FLINK
+          init_script: "set state.checkpoints.dir=hdfs:///dolphinscheduler/etl/resources/ckpt_storage"
+          raw_script: "select 1;"
+          others: "-Dstate.checkpoints.dir=hdfs:///dolphinscheduler/etl/resources/ckpt_storage"
+"#;
+
+#[tokio::test]
+async fn the_run_of_3_1_9() {
+    let mut recorded = Recorded::start(DB, false).await;
+    for exchange in recordings("3.1.9") {
+        match exchange.number() {
+            30 => {
+                recorded.remove("/dolphinscheduler/etl/resources/etl.sh");
+                recorded.remove("/dolphinscheduler/etl/resources/ckpt_storage/job-a");
+            }
+            40 => recorded.make_directory("/dolphinscheduler/etl/resources/ckpt_storage/job-x"),
+            _ => {}
+        }
+        recorded.compare(&exchange).await;
+    }
+    assert_eq!(recorded.compared, 50);
+}
+
+#[tokio::test]
+async fn an_hdfs_in_safe_mode_costs_3_1_9_the_row() {
+    let rows = "
+  records:
+    - {id: 1, full_name: /ckpt_storage, dir: true, size: 9, owner: admin, tenant: etl, age: 1d}
+    - {id: 5, full_name: '/part 1 %25+\u{fc}.txt', dir: false, size: 5, owner: admin, tenant: etl, age: 1d}
+    - {id: 6, full_name: /ckpt_storage/two.py, dir: false, size: 9, owner: admin, tenant: etl, age: 1d}
+    - {id: 7, full_name: /sm.sh, dir: false, size: 7, owner: admin, tenant: etl, age: 1d}
+";
+    let world = DB.replace("/resources, type: dir", "/resources/sm.sh, type: file, size: 7") + rows;
+    let mut recorded = Recorded::start(&world, true).await;
+    for exchange in recordings("3.1.9-namenode-in-safe-mode") {
+        recorded.compare(&exchange).await;
+    }
+    assert_eq!(recorded.compared, 6);
+    assert!(recorded.files.lock().exists("/dolphinscheduler/etl/resources/sm.sh"), "the file stays");
+}
+
+const STORAGE: &str = r#"
+title: 'the server of the 3.2.2 recordings'
+config: {flink: none, authority: "hdfs://localhost:18020", ds: {generation: storage, version: "3.2.2", base_path: /dolphinscheduler322, tenants: [etl], token: admin}}
+hdfs: {listing: [{path: /dolphinscheduler322/etl/resources, type: dir, mtime_age: 1d}]}
+dolphinscheduler:
+  generation: storage
+  users: [{name: admin, tenant: etl}, {name: bob, tenant: etl}]
+  projects: [191011396198400]
+  workflows:
+    - code: 191011396461568
+      name: wf1
+      project: 191011396198400
+      release: ONLINE
+      resource_names: ["hdfs://localhost:18020/dolphinscheduler322/etl/resources/ckpt_storage/two.py"]
+      tasks:
+        - {name: use-two, type: SHELL, raw_script: "python3 two.py --root hdfs://localhost:18020/dolphinscheduler322/etl/resources/ckpt_storage"}
+        - name: flink-sql
+          type: FLINK
+          init_script: "set 'state.checkpoints.dir'='hdfs://localhost:18020/dolphinscheduler322/etl/resources/ckpt_storage'"
+          raw_script: "select 1;"
+          others: "-Dstate.checkpoints.dir=hdfs://localhost:18020/dolphinscheduler322/etl/resources/ckpt_storage"
+"#;
+
+/// The administrator of a fresh server belongs to the tenant `default`, which the server brings along.
+const FRESH_STORAGE: &str = r#"
+title: 'the server of the 3.2.2 recordings before the administrator got a tenant'
+config: {flink: none, authority: "hdfs://localhost:18020", ds: {generation: storage, version: "3.2.2", base_path: /dolphinscheduler322, tenants: [etl], token: admin}}
+dolphinscheduler:
+  generation: storage
+  users: [{name: admin, tenant: default}]
+"#;
+
+#[tokio::test]
+async fn the_run_of_3_2_2() {
+    let mut fresh = Recorded::start(FRESH_STORAGE, false).await;
+    let mut recorded = Recorded::start(STORAGE, false).await;
+    for exchange in recordings("3.2.2") {
+        match exchange.number() {
+            5 | 6 => {
+                fresh.compare(&exchange).await;
+                continue;
+            }
+            17 => {
+                let run = "/dolphinscheduler322/etl/resources/ckpt_storage/app/0123456789abcdef0123456789abcdef";
+                for name in ["chk-7", "shared", "taskowned"] {
+                    recorded.make_directory(&format!("{run}/{name}"));
+                }
+            }
+            34 => recorded.remove("/dolphinscheduler322/etl/resources/etl.sh"),
+            _ => {}
+        }
+        recorded.compare(&exchange).await;
+    }
+    assert_eq!((fresh.compared, recorded.compared), (2, 48));
+    assert!(
+        !recorded.files.lock().exists("/dolphinscheduler322/etl/resources/ckpt_storage/app"),
+        "deleted with its state"
+    );
+}

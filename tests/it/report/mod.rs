@@ -1,0 +1,6 @@
+//! What the renderers make of a small platform, built by hand.
+
+mod explain;
+mod json;
+mod sample;
+mod terminal;
