@@ -1,12 +1,13 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod cli;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
 mod flink_adapter;
-mod raw_http;
 mod flink_adapter;
 mod lab;
+mod raw_http;
 mod report;
 mod rules;
 mod scenario_matching;
