@@ -98,7 +98,7 @@ impl WebHdfs {
     async fn fetch_of_root<T>(&self, op: Operation, parse: fn(&str) -> Result<T, Failure>) -> Result<T, Gap> {
         let root = HdfsPath::root();
         let question = Question::new(op, &root);
-        let answer = self.ask(&question).await.and_then(|fetched| parse(&fetched.text));
+        let answer = self.ask(&question).await.and_then(|fetched| self.understand(&fetched, parse));
         answer.map_err(|failure| failure.into_gap(&question))
     }
 
@@ -144,6 +144,15 @@ impl WebHdfs {
         Ok(Fetched { node: at, text })
     }
 
+    /// Parses an answer; a failure names the server that sent it.
+    fn understand<'a, T>(
+        &self,
+        fetched: &'a Fetched,
+        parse: impl FnOnce(&'a str) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        parse(&fetched.text).map_err(|failure| failure.by(self.nodes.name(fetched.node)))
+    }
+
     fn note_clock(&self, server: Option<Timestamp>, local: Timestamp) {
         let Some(server) = server else { return };
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +179,7 @@ impl WebHdfs {
             if !collected.fits(fetched.node) {
                 return None;
             }
-            let end = match wire::parse_page(op, &fetched.text) {
+            let end = match self.understand(&fetched, |text| wire::parse_page(op, text)) {
                 Ok(page) => collected.add(&page, &question, &self.owners),
                 Err(failure) => Some(collected.stop(failure, &question)),
             };
@@ -197,13 +206,13 @@ impl HdfsRead for WebHdfs {
         let question = Question::new(Operation::Status, path);
         let answer = self.ask(&question).await;
         answer
-            .and_then(|fetched| wire::parse_status(&fetched.text, &self.owners))
+            .and_then(|fetched| self.understand(&fetched, |text| wire::parse_status(text, &self.owners)))
             .map_or_else(|failure| failure.into_existence(&question), Existence::Present)
     }
 
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary> {
         let question = Question::new(Operation::Summary, path);
-        self.ask(&question).await.and_then(|fetched| wire::parse_summary(&fetched.text)).ok()
+        self.ask(&question).await.and_then(|fetched| self.understand(&fetched, wire::parse_summary)).ok()
     }
 
     fn clock(&self) -> Option<ClockReading> {
