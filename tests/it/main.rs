@@ -1,5 +1,6 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod cli;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
