@@ -9,6 +9,7 @@
 //! ```
 
 pub mod adapters;
+pub mod apply;
 pub mod cli;
 pub mod collect;
 pub mod compare;
@@ -16,6 +17,9 @@ pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod domain;
+pub mod gates;
+pub mod ledger;
+pub mod plan;
 pub mod ports;
 pub mod report;
 pub mod views;

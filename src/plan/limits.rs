@@ -1,0 +1,1 @@
+//! Caps of one run.

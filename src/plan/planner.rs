@@ -1,0 +1,1 @@
+//! From findings and gates to an ordered plan.
