@@ -12,7 +12,7 @@ Exit codes:
   0  in sync
   1  failure: wrong usage or configuration, or something unexpected
   2  drift: the systems disagree (another number with --drift-exit-code)
-  3  incomplete: a view could not be read as a whole, or a guard closed; there may be drift beside it
+  3  incomplete: a view could not be read as a whole, or a guard closed; there may be drift too
 If several apply, 1 goes over 3 over 2.";
 
 const TOP_EXAMPLES: &str = "\
@@ -23,17 +23,17 @@ Examples:
   statewarden drift                            where Flink, HDFS and DolphinScheduler disagree
   statewarden explain record:12                all that is known of one record
 
-Nothing here writes to any outside system. Every flag has an environment variable, named in its help; flags go over the
-environment, the environment over the configuration file.";
+Nothing here writes to any outside system. Every flag has an environment variable, named in its
+help; flags go over the environment, the environment over the configuration file.";
 
 const DRIFT_EXAMPLES: &str = "\
 Examples:
   statewarden drift --config /etc/statewarden.toml
   statewarden drift --output terminal --output json=report.json
   statewarden drift --cluster c1=http://jobmanager:8081 --lang zh
-  statewarden drift --save inventory.json                  keep what was seen
-  statewarden drift --from inventory.json                  judge it again, at the time it was taken
-  statewarden drift --drift-exit-code 0                    for a scheduled task that stays green on plain drift";
+  statewarden drift --save inventory.json      keep what was seen
+  statewarden drift --from inventory.json      judge it again, at the time it was taken
+  statewarden drift --drift-exit-code 0        for a scheduled task that stays green on plain drift";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:

@@ -76,7 +76,9 @@ fn hides(ignore: &Ignore, finding: &Finding) -> bool {
     let path_matches = |wanted: &HdfsPath| {
         target.path.as_deref().and_then(|p| HdfsPath::parse(p).ok()).is_some_and(|p| p.is_at_or_below(wanted))
     };
-    ignore.code == finding.code.as_str()
+    // What could not be told is never hidden: an ignored gap would look like a view without drift.
+    finding.code.effect() == Effect::Drift
+        && ignore.code == finding.code.as_str()
         && ignore.path.as_ref().is_none_or(path_matches)
         && ignore.record.is_none_or(|id| target.record.is_some_and(|r| r.0 == id))
         && ignore.workflow.is_none_or(|code| target.workflow.is_some_and(|w| w.0 == code))

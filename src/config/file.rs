@@ -1,7 +1,7 @@
 //! The configuration file as written (TOML), and its JSON Schema.
 //!
-//! One owner of the shape: the types below, with their doc comments, are the published schema, and [`super::shape`] holds
-//! the file against that schema. What a text means is decided in [`super::check`], not here.
+//! One owner of the shape: the types below, with their doc comments, are the published schema, and `shape.rs` holds
+//! the file against that schema. What a text means is decided in `check`, not here.
 
 use std::collections::BTreeMap;
 
@@ -350,7 +350,7 @@ pub struct IgnoreTable {
     pub expires: Option<MomentText>,
 }
 
-/// The JSON Schema (draft 2020-12) of the configuration file, for editors and for [`super::shape`].
+/// The JSON Schema (draft 2020-12) of the configuration file, for editors and for the check of the shape.
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(drop_null)).into_generator();
     generator.into_root_schema_for::<FileConfig>().to_value()

@@ -9,6 +9,9 @@ pub mod load;
 mod shape;
 pub mod valid;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::{ConfigError, ConfigErrors};
 pub use load::{LoadOptions, load};
 pub use valid::{

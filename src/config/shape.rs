@@ -173,8 +173,9 @@ impl<'a> Shape<'a> {
     fn remedy_for_unknown(&self, name: &str, known: &Value) -> String {
         let here = || known.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
         if ["token", "password", "delegation_token", "bearer_token", "basic_password"].contains(&name) {
-            let stem =
-                here().find_map(|key| key.strip_suffix("_env").filter(|stem| stem.ends_with(name))).unwrap_or(name);
+            let stems = || here().filter_map(|key| key.strip_suffix("_env"));
+            let same = stems().find(|stem| *stem == name);
+            let stem = same.or_else(|| stems().rfind(|stem| stem.ends_with(name))).unwrap_or(name);
             return format!(
                 "remove the secret from the file and replace it at its origin; name the variable that holds it in \
                  `{stem}_env`, or the file in `{stem}_file`"

@@ -93,7 +93,8 @@ pub struct JobView {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub started: Option<Timestamp>,
-    /// End time, for a job that has ended.
+    /// End time, for a job that has ended. Beside a state that is alive: it ended between the two readings, and may have
+    /// taken its checkpoints with it.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub ended: Option<Timestamp>,
@@ -243,8 +244,8 @@ fn merge_jobs(before: Vec<JobView>, after: Vec<JobView>) -> Vec<JobView> {
 
 fn merge_job(before: JobView, after: JobView) -> JobView {
     let restored = merge_restored(&before, &after);
+    let ended = if after.is_live() { None } else { after.ended.or(before.ended) };
     let state = if before.is_live() && !after.is_live() { before.state } else { after.state };
-    let ended = if state.is_terminal() { after.ended.or(before.ended) } else { None };
     let mut retained = after.retained;
     retained.extend(before.retained);
     retained.sort_by(|a, b| b.id.cmp(&a.id).then_with(|| a.cmp(b)));
@@ -326,9 +327,10 @@ mod tests {
     fn alive_in_either_is_alive() {
         let ended = || job('a', "FINISHED", &[], Restored::NoneShown);
         let alive = || job('a', "RUNNING", &[], Restored::NoneShown);
-        for one in [merged(alive(), ended()), merged(ended(), alive())] {
-            assert_eq!((one.state, one.ended), (JobState::Running, None));
-        }
+        let again = merged(ended(), alive());
+        assert_eq!((again.state, again.ended), (JobState::Running, None));
+        let between = merged(alive(), ended());
+        assert!(between.is_live() && between.ended.is_some(), "alive for this run, and seen to end");
         assert!(merged(ended(), ended()).ended.is_some());
         let starting = job('a', "INITIALIZING", &[], unknown());
         assert_eq!(merged(starting, alive()).state, JobState::Running);

@@ -99,10 +99,13 @@ impl Script {
     }
 }
 
+/// Path and `Authorization` of a request.
+type Question = (String, Option<String>);
+
 #[derive(Clone)]
 struct Fake {
     script: Arc<Script>,
-    asked: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    asked: Arc<Mutex<Vec<Question>>>,
     url: Url,
 }
 
@@ -135,7 +138,7 @@ async fn answer(State(fake): State<Fake>, request: Request) -> Response {
         None => Reply::errors(404, &format!("Unable to load requested file {path}.")),
     };
     if matches!(reply, Reply::Hang) {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
     }
     reply.into_response()
 }
@@ -838,6 +841,9 @@ async fn an_application_that_cannot_be_found_is_a_gap() {
     assert_eq!(only_gap(&read_yarn(yarn(&none, small(&[])), "orders").await.0).cause, Cause::Unreachable);
     let accepted = json!({"apps": {"app": [app(7, "orders", "ACCEPTED")]}});
     assert_eq!(only_gap(&read_yarn(yarn(&accepted, small(&[])), "orders").await.0).cause, Cause::TooYoung);
+    let dead = json!({"apps": {"app": [app(7, "orders", "RUNNING")]}});
+    let (view, _) = read_yarn(yarn(&dead, small(&[]).on("/config", Reply::html(502))), "orders").await;
+    assert!(!only_gap(&view).detail.contains("yarn_application"), "it is asked for already");
     let standby = Script::default().on("/ws/v1/cluster/apps", Reply::html(200));
     assert_eq!(only_gap(&read_yarn(standby, "orders").await.0).cause, Cause::NotUnderstood);
 }

@@ -154,13 +154,22 @@ impl Display for Failure {
 }
 
 /// The API of one server.
-#[derive(Debug)]
 pub(super) struct Api {
     base: Option<Url>,
     has_token: bool,
     http: HttpClient,
     refused: AtomicBool,
     unanswered: AtomicUsize,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may hold credentials.
+        f.debug_struct("Api")
+            .field("has_token", &self.has_token)
+            .field("refused", &self.refused)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Api {
@@ -236,20 +245,30 @@ impl Api {
 
 #[derive(Deserialize)]
 struct Head {
-    /// Outer: whether the key is there. Inner: the nullable code.
-    #[serde(default, deserialize_with = "present")]
-    code: Option<Option<i64>>,
+    #[serde(default)]
+    code: Code,
     #[serde(default)]
     msg: Option<String>,
+}
+
+/// The code: not there, `null`, or a number. 3.0 gives null for some exceptions.
+#[derive(Default)]
+enum Code {
+    #[default]
+    Missing,
+    Null,
+    Number(i64),
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<i64>::deserialize(deserializer)?.map_or(Self::Null, Self::Number))
+    }
 }
 
 #[derive(Deserialize)]
 struct Body<T> {
     data: T,
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
-    Option::<i64>::deserialize(deserializer).map(Some)
 }
 
 fn read_envelope<T: DeserializeOwned>(answer: &Answer) -> Result<T, Failure> {
@@ -263,14 +282,16 @@ fn read_envelope<T: DeserializeOwned>(answer: &Answer) -> Result<T, Failure> {
         return Err(not_the_api());
     }
     let head: Head = serde_json::from_slice(&answer.body).map_err(|_| not_the_api())?;
-    match head.code {
-        None => Err(not_the_api()),
-        Some(Some(0)) => match serde_json::from_slice::<Body<T>>(&answer.body) {
-            Ok(body) => Ok(body.data),
-            Err(error) => Err(Failure::Shape { column: error.column() }),
-        },
-        Some(code) => Err(Failure::Code { code, message: first_line(head.msg.as_deref().unwrap_or("no message")) }),
-    }
+    let code = match head.code {
+        Code::Missing => return Err(not_the_api()),
+        Code::Number(0) => {
+            let body = serde_json::from_slice::<Body<T>>(&answer.body);
+            return body.map(|body| body.data).map_err(|error| Failure::Shape { column: error.column() });
+        }
+        Code::Null => None,
+        Code::Number(code) => Some(code),
+    };
+    Err(Failure::Code { code, message: first_line(head.msg.as_deref().unwrap_or("no message")) })
 }
 
 fn first_line(message: &str) -> String {

@@ -1,7 +1,7 @@
 //! DolphinScheduler over its REST API, to read: 3.1 (records with ids) and 3.2.2 (a listing of the storage).
 //!
 //! There is no method here that writes, and no GET that mutates is ever sent. What a server of another generation says
-//! is not guessed at: the view then names the generation and a gap. A further generation is a further [`Reader`].
+//! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`.
 
 use async_trait::async_trait;
 
@@ -145,7 +145,7 @@ impl Dolphin {
             }
             Reader::Storage => {
                 if let Probed::Storage(_, said) = probed {
-                    view.base_dir = Some(base_of(said, identity.as_ref()));
+                    view.base_dir = Some(base_of(&said, identity.as_ref()));
                 }
             }
         }
@@ -195,8 +195,10 @@ impl ResourceRead for Dolphin {
         view.functions = found.functions;
         view.gaps.extend(found.gaps);
         if found.has_projects && !view.administrator {
-            let name = view.account.as_deref().unwrap_or("of the token");
-            view.gaps.push(partial(ViewName::Workflows, name, "its own and granted projects"));
+            view.gaps.push(match &view.account {
+                Some(name) => partial(ViewName::Workflows, name, "its own and granted projects"),
+                None => unknown_part(),
+            });
         }
         fold(&mut view.gaps);
     }
@@ -226,21 +228,29 @@ fn partial(view: ViewName, account: &str, part: &str) -> Gap {
     Gap::incomplete(view, Cause::PartialRights, detail)
 }
 
+fn unknown_part() -> Gap {
+    let detail = "it is not known whether the account of the token is an administrator, so projects may be missing; \
+                  look into the log of the API server";
+    Gap::incomplete(ViewName::Workflows, Cause::PartialRights, detail)
+}
+
 /// 3.2.2 gives a general user the resources directory of its tenant instead of the base directory (recorded).
-fn base_of(said: String, identity: Option<&Identity>) -> String {
+fn base_of(said: &str, identity: Option<&Identity>) -> String {
     let own = identity.filter(|identity| !identity.administrator).and_then(|identity| identity.tenant.as_deref());
     let base = own.and_then(|tenant| said.trim_end_matches('/').strip_suffix(&format!("/{tenant}/resources")));
-    base.map_or_else(|| said.clone(), str::to_owned)
+    base.unwrap_or(said).to_owned()
 }
 
 /// Details that one folded gap spells out.
 const MAX_DETAILS: usize = 3;
 
-/// Gaps of one view, one kind and one cause become one: a server that fails fails in many places.
+/// Gaps of one view, one kind and one cause become one: a server that fails fails in many places. Contradictions are one
+/// whatever their cause, since not a word of such a view is believed.
 fn fold(gaps: &mut Vec<Gap>) {
     let mut folded: Vec<(Gap, Vec<String>)> = Vec::new();
     for gap in gaps.drain(..) {
-        let key = |gap: &Gap| (gap.view, gap.kind, gap.cause, gap.path.clone());
+        let cause = |gap: &Gap| (gap.kind != GapKind::Contradiction).then_some(gap.cause);
+        let key = |gap: &Gap| (gap.view, gap.kind, cause(gap), gap.path.clone());
         match folded.iter_mut().find(|(first, _)| key(first) == key(&gap)) {
             Some((first, more)) if first.detail != gap.detail && !more.contains(&gap.detail) => more.push(gap.detail),
             Some(_) => {}

@@ -4,6 +4,7 @@
 //! listing of the storage. A list is whole if all pages name the same total and hold exactly that many different
 //! entries; else it is read again from the first page, a few times.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -165,11 +166,10 @@ enum Progress {
 fn progress<T>(entries: &[T], total: u64, on_page: usize, size: u32) -> Progress {
     let is_full = on_page >= size as usize;
     match (entries.len() as u64).cmp(&total) {
-        std::cmp::Ordering::Greater => Progress::TooMany,
-        std::cmp::Ordering::Equal if is_full => Progress::More,
-        std::cmp::Ordering::Equal => Progress::Whole,
-        std::cmp::Ordering::Less if is_full => Progress::More,
-        std::cmp::Ordering::Less => Progress::CutShort,
+        Ordering::Greater => Progress::TooMany,
+        Ordering::Equal | Ordering::Less if is_full => Progress::More,
+        Ordering::Equal => Progress::Whole,
+        Ordering::Less => Progress::CutShort,
     }
 }
 

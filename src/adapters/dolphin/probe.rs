@@ -88,25 +88,40 @@ impl Probed {
 
 /// Finds the generation. An error is a server that could not be asked, never an endpoint that is not there.
 pub(super) async fn fetch_generation(api: &Api) -> Result<Probed, Failure> {
-    if is_newer(api).await? {
-        return Ok(Probed::Newer);
-    }
+    // One failed question does not stop the others: several of them decide by themselves.
+    let unasked = match is_newer(api).await {
+        Ok(true) => return Ok(Probed::Newer),
+        Ok(false) => None,
+        Err(failure @ (Failure::Unauthorized | Failure::NotConfigured(_))) => return Err(failure),
+        Err(failure) => Some(failure),
+    };
     let base_dir_code = match reply::<String>(api, &base_dir_question()).await? {
-        Reply::Data(base) => return fetch_storage_generation(api, base).await,
+        Reply::Data(base) => return fetch_storage_generation(api, base, unasked).await,
         Reply::Code(code) => code,
         Reply::NoEndpoint => None,
     };
     // Only 3.0 and 3.1 have this path; the record 0 exists nowhere.
     let by_id = Question::new("a record by id", "/resources/0/query");
-    if !matches!(reply::<Dropped>(api, &by_id).await?, Reply::NoEndpoint) {
-        let clusters = Question::new("the cluster list", "/cluster/query-cluster-list");
-        let found = match reply::<Dropped>(api, &clusters).await? {
-            Reply::NoEndpoint => Generation::V30,
-            Reply::Data(_) | Reply::Code(_) => Generation::V31,
-        };
-        return Ok(Probed::Records(found));
+    match reply::<Dropped>(api, &by_id).await {
+        Ok(Reply::NoEndpoint) => fetch_old_generation(api, base_dir_code).await,
+        Ok(_) if has_clusters(api).await? => Ok(Probed::Records(Generation::V31)),
+        Ok(_) => Ok(Probed::Records(Generation::V30)),
+        // A directory by id is up to 3.1, the clusters are from 3.1 on.
+        Err(_) if has_record_pages(api, "/resources").await? && has_clusters(api).await? => {
+            Ok(Probed::Records(Generation::V31))
+        }
+        Err(failure) => Err(failure),
     }
-    fetch_old_generation(api, base_dir_code).await
+}
+
+async fn has_clusters(api: &Api) -> Result<bool, Failure> {
+    let question = Question::new("the cluster list", "/cluster/query-cluster-list");
+    Ok(!matches!(reply::<Dropped>(api, &question).await?, Reply::NoEndpoint))
+}
+
+async fn has_record_pages(api: &Api, path: &str) -> Result<bool, Failure> {
+    let question = Question::new("the resource page", path).with("type", "FILE").with("id", -1).page(1, 1);
+    Ok(matches!(reply::<Dropped>(api, &question).await?, Reply::Data(_)))
 }
 
 async fn is_newer(api: &Api) -> Result<bool, Failure> {
@@ -125,7 +140,7 @@ fn base_dir_question() -> Question {
 }
 
 /// 3.2.2 refuses paths that climb (20020); 3.2.0 and 3.2.1 check none, and still have `query-full-name`.
-async fn fetch_storage_generation(api: &Api, base: String) -> Result<Probed, Failure> {
+async fn fetch_storage_generation(api: &Api, base: String, unasked: Option<Failure>) -> Result<Probed, Failure> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Any {
@@ -141,23 +156,23 @@ async fn fetch_storage_generation(api: &Api, base: String) -> Result<Probed, Fai
         Reply::Data(page) => page.total_list.is_some_and(|entries| !entries.is_empty()),
         Reply::Code(_) | Reply::NoEndpoint => false,
     };
+    if let Some(failure) = unasked {
+        return Err(failure);
+    }
     let by_name = Question::new("a status by full name", "/resources/query-full-name")
         .with("type", "FILE")
         .with("fullName", &base)
         .with("tenantCode", "");
-    let found = match listed || !matches!(reply::<Dropped>(api, &by_name).await?, Reply::NoEndpoint) {
-        true => Generation::V320,
-        false => Generation::V322,
-    };
+    let is_lax = listed || !matches!(reply::<Dropped>(api, &by_name).await?, Reply::NoEndpoint);
+    let found = if is_lax { Generation::V320 } else { Generation::V322 };
     Ok(Probed::Storage(found, base))
 }
 
 async fn fetch_old_generation(api: &Api, base_dir_code: Option<i64>) -> Result<Probed, Failure> {
-    let pages = |path: &str| Question::new("the resource page", path).with("type", "FILE").with("id", -1).page(1, 1);
-    if matches!(reply::<Dropped>(api, &pages("/resources")).await?, Reply::Data(_)) {
+    if has_record_pages(api, "/resources").await? {
         return Ok(Probed::Records(Generation::V20));
     }
-    if matches!(reply::<Dropped>(api, &pages("/resources/list-paging")).await?, Reply::Data(_)) {
+    if has_record_pages(api, "/resources/list-paging").await? {
         return Ok(Probed::Records(Generation::V13));
     }
     Ok(Probed::Undecided { base_dir_code })

@@ -67,6 +67,8 @@ struct WireNode {
 struct WireRecord {
     id: i64,
     pid: i64,
+    #[serde(rename = "type")]
+    kind: ResourceKind,
     full_name: String,
     directory: bool,
     user_id: i64,
@@ -122,7 +124,7 @@ impl Reading<'_> {
             Ok(nodes) => {
                 let mut tree = Tree::new();
                 if let Err(how) = flatten(nodes, self.kind, &mut tree) {
-                    self.contradict(format!("{}: {how}", question.what()));
+                    self.contradict(&format!("{}: {how}", question.what()));
                 }
                 Some(tree)
             }
@@ -135,7 +137,7 @@ impl Reading<'_> {
 
     /// Reads the pages of the root, of every directory in the tree, and of those the pages show.
     async fn walk(&self, tree: Option<&Tree>) -> Walk {
-        let mut walk = Walk::default();
+        let mut walk = Walk::new(self.kind);
         let directories = tree.into_iter().flatten().filter(|(_, entry)| entry.directory).map(|(id, _)| *id);
         let mut todo: BTreeSet<i64> = directories.chain([ROOT]).collect();
         let mut done = BTreeSet::new();
@@ -173,7 +175,7 @@ impl Reading<'_> {
             }
         }
         for how in &walk.misplaced {
-            self.contradict(how.clone());
+            self.contradict(how);
         }
     }
 
@@ -182,13 +184,13 @@ impl Reading<'_> {
             details.keys().copied().filter(|id| !before.contains_key(id) && !after.contains_key(id)).collect();
         if let Some(first) = strangers.first() {
             let count = strangers.len();
-            self.contradict(format!(
+            self.contradict(&format!(
                 "pages show {count} records that the tree has neither before nor after, such as {first}"
             ));
         }
     }
 
-    fn contradict(&mut self, how: String) {
+    fn contradict(&mut self, how: &str) {
         let detail =
             format!("the records of DolphinScheduler contradict each other: {how}; run again when nobody writes");
         self.gaps.push(Gap::contradiction(ViewName::Resources, detail));
@@ -256,23 +258,34 @@ async fn fetch_record(api: &Api, id: i64) -> Result<WireRecord, Failure> {
 }
 
 /// What the pages showed.
-#[derive(Default)]
 struct Walk {
+    kind: ResourceKind,
     details: BTreeMap<i64, WireRecord>,
     troubles: Vec<(i64, Trouble)>,
     misplaced: Vec<String>,
 }
 
 impl Walk {
+    fn new(kind: ResourceKind) -> Self {
+        Self { kind, details: BTreeMap::new(), troubles: Vec::new(), misplaced: Vec::new() }
+    }
+
+    /// Takes the records that belong where they were asked for.
     fn take(&mut self, directory: i64, listed: pages::Listed<WireRecord>) {
-        if let Some(trouble) = listed.trouble {
-            self.troubles.push((directory, trouble));
+        self.troubles.extend(listed.trouble.map(|trouble| (directory, trouble)));
+        let kind = self.kind;
+        let (own, strays): (Vec<_>, Vec<_>) =
+            listed.entries.into_iter().partition(|record| record.pid == directory && record.kind == kind);
+        if let Some(stray) = strays.first() {
+            self.misplaced.push(format!(
+                "asked for {} records of directory {directory}, got the {} record {} of directory {}",
+                kind.api_name(),
+                stray.kind.api_name(),
+                stray.id,
+                stray.pid
+            ));
         }
-        if let Some(stray) = listed.entries.iter().find(|record| record.pid != directory) {
-            self.misplaced
-                .push(format!("asked for directory {directory}, got record {} of directory {}", stray.id, stray.pid));
-        }
-        self.details.extend(listed.entries.into_iter().map(|record| (record.id, record)));
+        self.details.extend(own.into_iter().map(|record| (record.id, record)));
     }
 }
 

@@ -157,7 +157,7 @@ impl Project<'_> {
             match answer {
                 Ok(dag) => {
                     held.extend(dag.task_definition_list.iter().map(|task| task.code));
-                    workflows.push(self.to_workflow(dag));
+                    workflows.push(self.take_definition(dag));
                 }
                 Err(failure) => {
                     let what = format!("workflow {code} of project {project}");
@@ -168,7 +168,7 @@ impl Project<'_> {
         workflows
     }
 
-    fn to_workflow(&mut self, dag: WireDag) -> Workflow {
+    fn take_definition(&mut self, dag: WireDag) -> Workflow {
         let definition = dag.process_definition;
         let used = self.collect_use(&dag.task_definition_list);
         Workflow {

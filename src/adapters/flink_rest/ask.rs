@@ -11,6 +11,9 @@ use crate::views::{Cause, Gap, ViewName};
 /// Longest piece of a foreign text in a message.
 const MAX_QUOTED: usize = 200;
 
+/// What to say of an address that will not outlive its application.
+const STALE: &str = "; the application id in this address changes with each start: use `yarn_resource_manager` and `yarn_application` instead";
+
 /// Why a question has no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
@@ -125,6 +128,8 @@ pub(super) struct Server<'a> {
     pub(super) base: Url,
     /// Name of the cluster in the configuration.
     pub(super) cluster: &'a str,
+    /// Whether the base is written in the configuration, and not found anew in each run.
+    pub(super) fixed: bool,
 }
 
 impl Server<'_> {
@@ -140,7 +145,11 @@ impl Server<'_> {
 
     /// The gap that a failed question for `path` leaves.
     pub(super) fn gap(&self, path: &str, failure: &Failure) -> Gap {
-        gap(self.cluster, &below(&self.base, path), failure)
+        let mut gap = gap(self.cluster, &below(&self.base, path), failure);
+        if self.fixed && names_application(self.base.path()) {
+            gap.detail.push_str(STALE);
+        }
+        gap
     }
 }
 
@@ -153,12 +162,7 @@ pub(super) async fn ask(http: &HttpClient, url: &Url) -> Result<Value, Failure> 
 
 /// The gap that a failed question leaves: what was asked, what came back, what to do next.
 pub(super) fn gap(cluster: &str, url: &Url, failure: &Failure) -> Gap {
-    let stale = if names_application(url.path()) {
-        "; the application id in this address changes with each start: use `yarn_resource_manager` and `yarn_application` instead"
-    } else {
-        ""
-    };
-    let detail = format!("GET {}: {failure}; {}{stale}", place(url), failure.advice());
+    let detail = format!("GET {}: {failure}; {}", place(url), failure.advice());
     Gap::incomplete(ViewName::Flink, failure.cause(), detail).of_cluster(cluster)
 }
 
@@ -277,11 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_an_application_id_gets_a_hint() {
-        let failure = Failure::Refused(401);
-        let detail = |text: &str| gap("c1", &url(text), &failure).detail;
-        assert!(detail("http://rm/proxy/application_1700000000000_0042/jobs").contains("yarn_application"));
-        assert!(!detail("http://rm/proxy/application_x/jobs").contains("yarn_application"));
+    fn ids_of_yarn_applications() {
+        assert!(names_application("/proxy/application_1700000000000_0042/"));
+        assert!(!names_application("/proxy/application_x/") && !names_application("/application_1700000000000"));
     }
 
     #[test]

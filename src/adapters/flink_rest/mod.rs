@@ -41,7 +41,8 @@ impl FlinkRest {
 
     async fn server(&self) -> Result<Server<'_>, Gap> {
         let base = self.base.get_or_try_init(|| self.find_base()).await?.clone();
-        Ok(Server { http: &self.http, base, cluster: &self.config.name })
+        let fixed = matches!(self.config.endpoint, Endpoint::Url(_));
+        Ok(Server { http: &self.http, base, cluster: &self.config.name, fixed })
     }
 
     async fn find_base(&self) -> Result<Url, Gap> {

@@ -45,6 +45,11 @@ impl Nodes {
         (0..count).map(move |step| (first + step) % count).map(|at| (at, &self.list[at]))
     }
 
+    /// Host and port of one server.
+    pub(super) fn name(&self, at: usize) -> &str {
+        &self.list[at].name
+    }
+
     /// Notes that this one answered as active.
     pub(super) fn remember(&self, at: usize) {
         self.good.store(at, Ordering::Relaxed);

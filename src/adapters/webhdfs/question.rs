@@ -125,11 +125,10 @@ impl Class {
             Self::Standby => Cause::Standby,
             Self::Busy | Self::Exception | Self::ServerError => Cause::ServerError,
             Self::UnknownOperation | Self::Symlink => Cause::Unsupported,
-            Self::NotWebHdfs | Self::NotUnderstood => Cause::NotUnderstood,
+            // An absence is a failure only where it is no answer: for the root, which always exists.
+            Self::NotWebHdfs | Self::NotUnderstood | Self::NotFound => Cause::NotUnderstood,
             Self::CutShort => Cause::CutShort,
             Self::Shifting => Cause::Shifting,
-            // Only where an absence is no answer: the root, which always exists.
-            Self::NotFound => Cause::NotUnderstood,
             Self::NotConfigured => Cause::NotConfigured,
             Self::Http(cause) => cause,
         }

@@ -1,10 +1,115 @@
-//! `demo`: the real program against embedded servers.
+//! `demo`: the real program against embedded servers on loopback, over HTTP.
 
-use crate::cli::args::DemoArgs;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+
+use super::{drift, judged, read};
+use crate::cli::args::{DemoArgs, OutputFormat};
 use crate::cli::exit::ExitCode;
+use crate::cli::output;
+use crate::config::load::{LoadOptions, Surroundings, load_in};
+use crate::demo::servers::{Options, Platform};
+use crate::demo::world::World;
+use crate::report::words::shell_word;
 
-/// Starts the servers and reports on them.
+/// The platform that is shown unless another one is asked for.
+const PLATFORM: &str = include_str!("../../demo/platform.yaml");
+
+/// Starts the servers, reports on them, and says what to try next.
 pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not built in")
+    let platform = Platform::start(world(args)?, Options::default()).context("cannot start the embedded servers")?;
+    let folder = tempfile::tempdir().context("cannot make a directory for the configuration")?;
+    let file = write_config(&platform, folder.path())?;
+    // The environment of the real platform has no say here.
+    let nothing = Surroundings { variable: &|_| None, directory: PathBuf::new() };
+    let config = load_in(&LoadOptions { file: Some(file.clone()), ..LoadOptions::default() }, &nothing)?;
+    let inventory = read(&config, false).await?;
+    let seen = judged(config, inventory);
+    let options = format!("--config {}", shell_word(&file.display().to_string()));
+    let code = drift::report(&seen, &args.output, args.all, args.keep.then_some(options.as_str()), ExitCode::DRIFT)?;
+    if args.keep {
+        keep(&platform, &options).await?;
+    } else if prints_for_a_person(args) {
+        output::to_stdout(NEXT)?;
+    }
+    Ok(code)
+}
+
+fn world(args: &DemoArgs) -> anyhow::Result<World> {
+    let now = Timestamp::now();
+    match &args.world {
+        Some(file) => {
+            let text = fs::read_to_string(file).with_context(|| format!("cannot read the world {}", file.display()))?;
+            World::load(&text, now).with_context(|| format!("{} is no world file", file.display()))
+        }
+        None => World::load(PLATFORM, now).context("the built-in world"),
+    }
+}
+
+/// Writes the configuration that leads to the servers, and the token they take, into `folder` (mode 0700).
+///
+/// The token is named by a file and by a variable of the demo's own, so that no real token is ever sent to these servers.
+fn write_config(platform: &Platform, folder: &Path) -> anyhow::Result<PathBuf> {
+    let token = folder.join("ds.token");
+    fs::write(&token, platform.world.ds_token().unwrap_or_default()).context("cannot write the token file")?;
+    let mut text: toml::Table = platform.config_toml().parse().context("the configuration of the embedded servers")?;
+    if let Some(ds) = text.get_mut("ds").and_then(toml::Value::as_table_mut) {
+        ds.insert("token_file".to_owned(), token.display().to_string().into());
+        ds.insert("token_env".to_owned(), "STATEWARDEN_DEMO_TOKEN".into());
+    }
+    let file = folder.join("statewarden.toml");
+    fs::write(&file, text.to_string()).context("cannot write the configuration")?;
+    Ok(file)
+}
+
+const NEXT: &str = "
+These servers are gone now. Leave them up and try the commands on them:
+  statewarden demo --keep
+Then look at a platform of your own:
+  statewarden config example > statewarden.toml
+";
+
+fn prints_for_a_person(args: &DemoArgs) -> bool {
+    let to_stdout = args.output.output.iter().find(|target| target.file.is_none());
+    to_stdout.map_or(args.output.output.is_empty(), |target| target.format == OutputFormat::Terminal)
+}
+
+/// Says where the servers are and holds them until Ctrl-C. On stderr, so that a report on stdout stays as it is.
+async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
+    let mut text = String::from("\nThe servers stay up until Ctrl-C:\n");
+    let addresses = &platform.addresses;
+    let flink = addresses.flink.iter().map(|(name, url)| (format!("Flink {name}"), url));
+    let hdfs = addresses.hdfs.iter().map(|url| ("WebHDFS".to_owned(), url));
+    let ds = addresses.ds.iter().map(|url| ("DolphinScheduler".to_owned(), url));
+    for (name, url) in flink.chain(hdfs).chain(ds) {
+        let _ = writeln!(text, "  {name:<18} {url}");
+    }
+    let _ = write!(
+        text,
+        "\nIn another terminal:\n  statewarden drift {options}\n  statewarden doctor {options}\n  \
+         statewarden explain {options} record:7\n  statewarden drift {options} --lang zh\n"
+    );
+    output::to_stderr(&text);
+    told_to_stop().await.context("cannot wait for Ctrl-C")
+}
+
+/// Ctrl-C, or a polite kill, so that the directory with the configuration goes too.
+#[cfg(unix)]
+async fn told_to_stop() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// Ctrl-C.
+#[cfg(not(unix))]
+async fn told_to_stop() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }

@@ -11,7 +11,7 @@ use crate::report::{Report, json, terminal};
 pub async fn run(args: &DriftArgs) -> anyhow::Result<ExitCode> {
     let seen = look(&args.config, &args.look).await?;
     let options = same_options(&args.config, Some(&args.look));
-    report(&seen, &args.output, args.all, &options, args.drift_exit_code)
+    report(&seen, &args.output, args.all, Some(&options), args.drift_exit_code)
 }
 
 /// Prints the report on what was seen; `options` go into the commands it proposes.
@@ -19,7 +19,7 @@ pub(super) fn report(
     seen: &Seen,
     args: &OutputArgs,
     all: bool,
-    options: &str,
+    options: Option<&str>,
     drift_exit_code: u8,
 ) -> anyhow::Result<ExitCode> {
     let report = Report::new(&seen.inventory, &seen.comparison, args.lang).with_drift_exit_code(drift_exit_code);

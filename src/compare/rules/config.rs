@@ -1,6 +1,6 @@
 //! Settings that are readable but not in effect.
 
-use crate::compare::{Context, Finding, FindingCode, Severity, Target};
+use crate::compare::{Context, Effect, Finding, FindingCode, Severity, Target};
 use crate::config::Refusal;
 use crate::domain::HdfsPath;
 use crate::domain::text::printable;
@@ -12,6 +12,7 @@ pub fn refused(context: &Context<'_>) -> Option<Finding> {
     let mut refusals = context.config.refusals.clone();
     refusals.extend(idle_protections(context));
     refusals.extend(expired_ignores(context));
+    refusals.extend(ignored_guards(context));
     if refusals.is_empty() {
         return None;
     }
@@ -47,6 +48,19 @@ fn expired_ignores(context: &Context<'_>) -> Vec<Refusal> {
             place: ignore.place.clone(),
             what: format!("the ignore of {} expired at {} and hides nothing any more", ignore.code, ignore.expires),
             remedy: "remove it, or look at the finding and give it a new date".to_owned(),
+        })
+        .collect()
+}
+
+/// A view that cannot be trusted, or a guard, cannot be ignored away.
+fn ignored_guards(context: &Context<'_>) -> Vec<Refusal> {
+    let is_guard = |code: &str| code.parse::<FindingCode>().is_ok_and(|code| code.effect() != Effect::Drift);
+    let guards = context.config.ignores.iter().filter(|ignore| is_guard(&ignore.code));
+    guards
+        .map(|ignore| Refusal {
+            place: ignore.place.clone(),
+            what: format!("{} says what could not be told and cannot be ignored", ignore.code),
+            remedy: "remove the ignore and make the view readable".to_owned(),
         })
         .collect()
 }

@@ -86,7 +86,8 @@ fn topmost_state_directory(path: &HdfsPath) -> HdfsPath {
 /// only while no own completed checkpoint is present. By existence of the directory and of `_metadata` in it.
 pub fn restore_points_missing(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (cluster, job) in context.inventory.flink.live_jobs() {
+    // A job that ended between the two readings counts as live, but it may have removed its own checkpoints at its end.
+    for (cluster, job) in context.inventory.flink.live_jobs().filter(|(_, job)| job.ended.is_none()) {
         let latest = job.latest.as_ref().and_then(|latest| restore_point(context, &latest.pointer));
         let own_is_present = matches!(latest, Some((_, Presence::Present(_))));
         let restored = match &job.restored {

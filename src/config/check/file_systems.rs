@@ -16,11 +16,12 @@ impl Checker<'_> {
     /// Settles the file systems; returns the NameNodes that the Hadoop configuration names for the one that is read.
     pub(super) fn file_systems(&mut self, file: &FileConfig) -> Vec<Url> {
         let conf = self.hadoop_conf(file);
+        let default = conf.file_systems.canonical.clone();
         self.file_systems = conf.file_systems;
-        let foreign = self.authority(file.authority.as_deref());
+        self.authority(file.authority.as_deref());
         self.aliases(&file.aliases);
         self.mounts(&file.viewfs);
-        if !foreign {
+        if default.is_none_or(|default| self.is_read(default)) {
             return conf.namenode_urls;
         }
         if file.hdfs.as_ref().is_none_or(|hdfs| hdfs.urls.is_empty()) && !self.judge_only {
@@ -31,6 +32,12 @@ impl Checker<'_> {
             );
         }
         Vec::new()
+    }
+
+    /// Whether an authority is the file system that is read.
+    fn is_read(&self, authority: Authority) -> bool {
+        let root = HdfsUri { authority: Some(authority), path: HdfsPath::root() };
+        matches!(self.file_systems.resolve(&root), Place::Here(_))
     }
 
     fn hadoop_conf(&mut self, file: &FileConfig) -> HadoopConf {
@@ -55,20 +62,22 @@ impl Checker<'_> {
         })
     }
 
-    /// Takes the configured authority; `true` if it is not the one of the Hadoop configuration.
-    fn authority(&mut self, text: Option<&str>) -> bool {
+    /// Takes the configured authority over that of the Hadoop configuration, which stays known as another name of it if it is
+    /// one.
+    fn authority(&mut self, text: Option<&str>) {
         const KEY: &str = "authority";
-        let Some(text) = text else { return false };
-        let Some(authority) = self.parsed_authority(KEY, text) else { return false };
+        let Some(authority) = text.and_then(|text| self.parsed_authority(KEY, text)) else { return };
         if authority.scheme() != "hdfs" {
             let remedy = "name the `hdfs://` file system that is read; mount tables go under `[viewfs.NAME]`";
             self.report.error(KEY, format!("`{authority}` is no HDFS"), remedy);
-            return false;
+            return;
         }
-        let uri = HdfsUri { authority: Some(authority.clone()), path: HdfsPath::root() };
-        let known = self.file_systems.canonical.is_none() || matches!(self.file_systems.resolve(&uri), Place::Here(_));
-        self.file_systems.canonical = Some(authority);
-        !known
+        let same = self.is_read(authority.clone());
+        let before = self.file_systems.canonical.replace(authority.clone()).filter(|before| *before != authority);
+        if let (true, Some(before)) = (same, before) {
+            self.file_systems.aliases.remove(&authority);
+            self.file_systems.aliases.insert(before, authority);
+        }
     }
 
     fn parsed_authority(&mut self, key: &str, text: &str) -> Option<Authority> {

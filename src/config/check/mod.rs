@@ -12,9 +12,6 @@ mod secret;
 mod servers;
 mod value;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::PathBuf;
 
 use super::error::{ConfigErrors, Report};

@@ -75,7 +75,7 @@ fn hostile_names_do_not_drive_the_terminal() {
 #[test]
 fn proposed_commands_look_at_the_same_thing() {
     let report = Report::new(&sample::inventory(), &sample::comparison(), Lang::En);
-    let text = terminal::render(&report, Print { options: "--config 'my conf.toml'", ..Print::default() });
+    let text = terminal::render(&report, Print { options: Some("--config 'my conf.toml'"), ..Print::default() });
     assert!(text.contains("\n  statewarden explain --config 'my conf.toml' workflow:9001\n"), "{text}");
 }
 

@@ -1,0 +1,6 @@
+//! The WebHDFS reader against recorded answers and against faults.
+
+mod answers;
+mod failover;
+mod listing;
+mod namenode;

@@ -1,0 +1,169 @@
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobID;
+import org.apache.flink.api.common.JobStatus;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.execution.RestoreMode;
+import org.apache.flink.core.execution.SavepointFormatType;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
+import org.apache.flink.runtime.jobgraph.JobGraph;
+import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
+import org.apache.flink.runtime.minicluster.MiniCluster;
+import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+
+/** A session cluster with its REST API and the jobs on it, one per application. */
+final class Flink implements AutoCloseable {
+    /** How long one step of a job may take; beyond that the command fails instead of hanging. */
+    private static final Duration DEADLINE = Duration.ofSeconds(120);
+
+    private final MiniCluster cluster;
+    private final URI rest;
+    private final String hdfs;
+    private final Map<String, Application> applications = new HashMap<>();
+
+    /** The latest job of an application and the root in which it makes its run directories. */
+    private record Application(JobID job, String root) {}
+
+    private Flink(MiniCluster cluster, URI rest, String hdfs) {
+        this.cluster = cluster;
+        this.rest = rest;
+        this.hdfs = hdfs;
+    }
+
+    static Flink start(Lab.Options options, Hdfs hdfs) throws Exception {
+        Configuration conf = clusterConf(options, hdfs);
+        FileSystem.initialize(conf, null);
+        MiniCluster cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
+                .setConfiguration(conf)
+                .setNumTaskManagers(1)
+                .setNumSlotsPerTaskManager(4)
+                .build());
+        cluster.start();
+        return new Flink(cluster, await(cluster.getRestAddress()), hdfs.uri());
+    }
+
+    private static Configuration clusterConf(Lab.Options options, Hdfs hdfs) {
+        Configuration conf = new Configuration();
+        conf.setString("rest.address", "localhost");
+        conf.setString("rest.bind-address", "localhost");
+        conf.setString("rest.port", Integer.toString(options.flinkPort()));
+        conf.setString("rest.bind-port", Integer.toString(options.flinkPort()));
+        conf.setString("jobmanager.bind-host", "localhost");
+        conf.setString("taskmanager.host", "localhost");
+        conf.setString("taskmanager.bind-host", "localhost");
+        conf.setString("io.tmp.dirs", options.dir().resolve("flink").toString());
+        conf.setString("taskmanager.memory.network.min", "32mb");
+        conf.setString("taskmanager.memory.network.max", "32mb");
+        conf.setString("taskmanager.memory.managed.size", "64mb");
+        conf.setString("execution.checkpointing.dir", hdfs.uri() + Lab.HEALTHY_ROOT);
+        conf.setString("execution.checkpointing.savepoint-dir", hdfs.uri() + Lab.SAVEPOINT_ROOT);
+        hdfs.clientConf().forEach((key, value) -> conf.setString("flink.hadoop." + key, value));
+        return conf;
+    }
+
+    String restUrl() {
+        return "http://localhost:" + rest.getPort();
+    }
+
+    /** Starts a new job of the application with empty state, its run directory below {@code root}/{@code app}. */
+    JobID submit(String app, String root) throws Exception {
+        return submit(app, root, SavepointRestoreSettings.none());
+    }
+
+    /** Starts a new job of the application from a restore point. */
+    JobID restore(String app, RestoreMode mode, String path) throws Exception {
+        return submit(app, find(app).root(), SavepointRestoreSettings.forPath(path, false, mode));
+    }
+
+    private JobID submit(String app, String root, SavepointRestoreSettings restore) throws Exception {
+        Application before = applications.get(app);
+        if (before != null && !status(before).isGloballyTerminalState()) {
+            throw new IllegalStateException("job " + before.job() + " of " + app + " still runs; cancel it first");
+        }
+        JobGraph graph = CountingJob.graph(app, hdfs + root + "/" + app);
+        graph.setSavepointRestoreSettings(restore);
+        JobID job = await(cluster.submitJob(graph)).getJobID();
+        Application application = new Application(job, root);
+        applications.put(app, application);
+        awaitStatus(application, JobStatus.RUNNING);
+        return job;
+    }
+
+    /** Cancels the job of the application; its checkpoints are retained. */
+    JobID cancel(String app) throws Exception {
+        Application application = find(app);
+        await(cluster.cancelJob(application.job()));
+        awaitStatus(application, JobStatus.CANCELED);
+        return application.job();
+    }
+
+    /** Takes a savepoint and returns its path. */
+    String savepoint(String app) throws Exception {
+        return await(cluster.triggerSavepoint(
+                find(app).job(), hdfs + Lab.SAVEPOINT_ROOT, false, SavepointFormatType.CANONICAL));
+    }
+
+    /** Takes a checkpoint now and returns its path. */
+    String checkpoint(String app) throws Exception {
+        // A checkpoint asked for before all tasks run would be refused.
+        awaitCheckpoint(app);
+        return await(cluster.triggerCheckpoint(find(app).job()));
+    }
+
+    /** Waits until the application's job has a completed checkpoint. */
+    void awaitCheckpoint(String app) throws Exception {
+        Application application = find(app);
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (System.nanoTime() < deadline) {
+            CheckpointStatsSnapshot stats =
+                    await(cluster.getExecutionGraph(application.job())).getCheckpointStatsSnapshot();
+            if (stats != null && stats.getHistory().getLatestCompletedCheckpoint() != null) {
+                return;
+            }
+            Thread.sleep(200);
+        }
+        throw new IOException("no checkpoint of " + app + " completed within " + DEADLINE.toSeconds() + " s");
+    }
+
+    private void awaitStatus(Application application, JobStatus wanted) throws Exception {
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (System.nanoTime() < deadline) {
+            JobStatus status = status(application);
+            if (status == wanted) {
+                return;
+            }
+            if (status.isGloballyTerminalState()) {
+                throw new IOException("job " + application.job() + " ended as " + status);
+            }
+            Thread.sleep(100);
+        }
+        throw new IOException("job " + application.job() + " did not become " + wanted);
+    }
+
+    private JobStatus status(Application application) throws Exception {
+        return await(cluster.getJobStatus(application.job()));
+    }
+
+    private Application find(String app) {
+        Application application = applications.get(app);
+        if (application == null) {
+            throw new IllegalArgumentException("no application " + app + "; there are " + applications.keySet());
+        }
+        return application;
+    }
+
+    private static <T> T await(CompletableFuture<T> answer) throws Exception {
+        return answer.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws Exception {
+        cluster.close();
+    }
+}
