@@ -123,8 +123,7 @@ pub fn writes_into_resources(context: &Context<'_>) -> Vec<Finding> {
         }
         let target = Target { workflow: Some(workflow.code), ..Target::default() };
         let code = FindingCode::WorkflowWritesCheckpointsIntoResources;
-        let finding = Finding::new(code, by_release(workflow), target, "references::writes_into_resources")
-            .because(describe(workflow));
+        let finding = Finding::new(code, by_release(workflow), target, "references::writes_into_resources");
         let finding = options.into_iter().fold(finding, |finding, option| finding.because(option_in_words(option)));
         findings.push(finding.because(describe(workflow)));
     }
