@@ -47,7 +47,7 @@ fn write_beside(
     let mut unfinished = Unfinished { path: path.with_file_name(temporary), kept: false };
     let mut file = BufWriter::new(create(&unfinished.path, private)?);
     fill(&mut file)?;
-    file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+    file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     std::fs::rename(&unfinished.path, path)?;
     unfinished.kept = true;
     Ok(())

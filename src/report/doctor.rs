@@ -344,7 +344,7 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
         checks.push(check("dolphinscheduler", State::Ok, format!("base directory as the server says it: {base}")));
     }
     checks.push(check("dolphinscheduler", State::Ok, format!("base path as configured: {}", settings.base_path)));
-    if view.generation.is_some_and(|generation| generation.has_records()) {
+    if view.generation.is_some_and(super::super::views::resources::Generation::has_records) {
         let all = if view.records_complete { "the complete set" } else { "NOT known to be all" };
         let state = if view.records_complete { State::Ok } else { State::Missing };
         checks.push(check(

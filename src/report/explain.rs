@@ -863,7 +863,7 @@ fn print_records(page: &mut Page, records: &[RecordFacts]) {
         page.item("  ", &printable(&head));
         let path = record.path.as_ref().map_or_else(|| "no path: never looked up".to_owned(), ToString::to_string);
         page.item("    ", &printable(&format!("owner {}, tenant {}; maps to {path}", record.owner, record.tenant)));
-        let size = record.size.map(|size| format!("{size} bytes")).unwrap_or_else(|| "size not known".to_owned());
+        let size = record.size.map_or_else(|| "size not known".to_owned(), |size| format!("{size} bytes"));
         let updated = record.updated.as_deref().unwrap_or("not known");
         page.item("    ", &format!("{size}, last update {updated} (server time)"));
         if let Some(opinion) = &record.opinion {

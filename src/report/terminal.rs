@@ -351,7 +351,7 @@ fn views(page: &mut Page, report: &Report) {
             page.item("  workflows         ", &workflows_line(read, lang));
         }
         None => {
-            page.item("  dolphinscheduler  ", if lang == Lang::En { "none in the configuration" } else { "配置中没有" })
+            page.item("  dolphinscheduler  ", if lang == Lang::En { "none in the configuration" } else { "配置中没有" });
         }
     }
 }
