@@ -353,6 +353,9 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
             format!("{}, {all}", count(view.records.len(), "record", "records")),
         ));
     }
+    let online = view.workflows.iter().filter(|workflow| workflow.online).count();
+    let workflows = count(view.workflows.len(), "workflow definition", "workflow definitions");
+    checks.push(check("dolphinscheduler", State::Ok, format!("{workflows}, {online} online")));
     checks.extend(view.gaps.iter().map(|gap| of_gap("dolphinscheduler", gap)));
     checks
 }
@@ -417,10 +420,11 @@ const KERBEROS: &[&str] = &[
     "Logging in with Kerberos (SPNEGO) is not there yet. A delegation token does instead:",
     "  kinit",
     "  curl --negotiate -u : \"https://nn:9871/webhdfs/v1/?op=GETDELEGATIONTOKEN&renewer=$USER\"",
-    "Write the `urlString` of the answer to a file of mode 0600 and name that file in the configuration:",
+    "Write the `urlString` of the answer to a file of mode 0600 and name it in the configuration:",
     "  [hdfs]",
     "  delegation_token_file = \"/etc/statewarden/hdfs.token\"",
-    "Fetch a new one every day (a token lives 24 hours unless renewed, 7 days at most); the file is read anew at each run.",
+    "Fetch a new one every day (a token lives 24 hours unless renewed, 7 days at most); the file is",
+    "read anew at each run.",
 ];
 
 /// Prints a checkup for a person.

@@ -19,6 +19,9 @@ const FOLD_TO: usize = 2;
 /// So many lines of one code and severity are shown at all, unless everything was asked for.
 const LINES_OF_ONE_CODE: usize = 15;
 
+/// So many facts of a finding stand in the table; `explain` has all of them.
+const FACTS_SHOWN: usize = 2;
+
 /// How to print a report.
 #[derive(Debug, Clone, Copy)]
 pub struct Print<'a> {
@@ -231,7 +234,7 @@ fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -
             let finding = &found.finding;
             let mut place = words::place(&finding.target, lang);
             place.extend(finding.other.iter().map(|other| format!("<-> {}", printable(other))));
-            let why = finding.evidence.first().map(|fact| printable(fact)).unwrap_or_default();
+            let why = finding.evidence.iter().take(FACTS_SHOWN).map(|fact| printable(fact)).collect();
             (found, vec![found.title.clone(), finding.code.to_string()], place, why)
         }
         Row::More(found, n, directory) => {
@@ -240,7 +243,7 @@ fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -
                 Lang::Zh => (format!("另有 {n} 项"), "用 `--all` 逐条显示"),
             };
             let place = more_place(directory.as_deref(), lang);
-            (found, vec![more, found.finding.code.to_string()], vec![place], hint.to_owned())
+            (found, vec![more, found.finding.code.to_string()], vec![place], vec![hint.to_owned()])
         }
     };
     let number = footnote(notes, found.finding.remedy);
@@ -248,7 +251,7 @@ fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -
         words::severity(found.finding.severity, lang).to_owned(),
         cell(&what, columns.what),
         cell(&place, columns.place),
-        cell(&[why], columns.why),
+        cell(&why, columns.why),
         format!("[{number}]"),
     ]
 }
@@ -304,8 +307,9 @@ fn unclear(page: &mut Page, item: &CouldNotTell, lang: Lang) {
     let place = words::place(&item.target, lang).join(", ");
     let separator = if place.is_empty() { "" } else { ": " };
     page.item("  - ", &format!("{} ({}){separator}{place}", item.code.title(lang), item.code));
-    if !item.causes.is_empty() {
-        let causes: Vec<String> = item.causes.iter().map(ToString::to_string).collect();
+    let said = |cause: &String| item.evidence.iter().any(|fact| fact.contains(cause.as_str()));
+    let causes: Vec<String> = item.causes.iter().map(ToString::to_string).filter(|cause| !said(cause)).collect();
+    if !causes.is_empty() {
         page.item(&format!("    {}: ", Word::Cause.text(lang)), &causes.join(", "));
     }
     for fact in &item.evidence {

@@ -1,8 +1,10 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod cli;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
+mod demo_platform;
 mod dolphin_adapter;
 mod dolphin_server;
 mod flink_adapter;

@@ -94,5 +94,22 @@ async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
          statewarden explain {options} record:7\n  statewarden drift {options} --lang zh\n"
     );
     output::to_stderr(&text);
-    tokio::signal::ctrl_c().await.context("cannot wait for Ctrl-C")
+    told_to_stop().await.context("cannot wait for Ctrl-C")
+}
+
+/// Ctrl-C, or a polite kill, so that the directory with the configuration goes too.
+#[cfg(unix)]
+async fn told_to_stop() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// Ctrl-C.
+#[cfg(not(unix))]
+async fn told_to_stop() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }

@@ -1,6 +1,7 @@
 //! What the renderers make of a small platform, built by hand.
 
+mod doctor;
 mod explain;
 mod json;
-mod sample;
+pub(crate) mod sample;
 mod terminal;
