@@ -4,3 +4,6 @@
 
 pub mod servers;
 pub mod world;
+
+/// The world file of the platform that `statewarden demo` shows.
+pub const PLATFORM: &str = include_str!("platform.yaml");

@@ -13,11 +13,23 @@ use crate::views::hdfs::Entry;
 /// `FSDirectory`). A server that goes on beyond it is making names up.
 const MAX_ENTRIES: usize = 6_400_000;
 
+/// What to do after a page.
+pub(super) enum Step {
+    /// Ask for the next page.
+    More,
+    /// This is the answer.
+    End(ListAnswer),
+    /// Pages cannot be trusted here: list the directory in one answer.
+    Whole,
+}
+
 /// What has come of a directory so far.
 #[derive(Default)]
 pub(super) struct Collected {
     entries: BTreeMap<Box<str>, Status>,
     last: Option<Box<str>>,
+    /// Entries to come, by the page before.
+    promised: u64,
     node: Option<usize>,
 }
 
@@ -32,17 +44,20 @@ impl Collected {
         *self.node.get_or_insert(node) == node
     }
 
-    /// Adds a page; `Some` is the end of the listing.
-    pub(super) fn add(&mut self, page: &Page<'_>, question: &Question<'_>, owners: &Owners) -> Option<ListAnswer> {
+    /// Adds a page.
+    pub(super) fn add(&mut self, page: &Page<'_>, question: &Question<'_>, owners: &Owners) -> Step {
         if let ([only], true) = (page.entries.as_slice(), self.entries.is_empty())
             && only.is_file_itself()
         {
-            return Some(ListAnswer::NotADirectory);
+            return Step::End(ListAnswer::NotADirectory);
         }
+        let promised = std::mem::replace(&mut self.promised, page.remaining);
         match self.try_add(page, owners) {
-            Ok(()) if page.remaining == 0 => Some(ListAnswer::Listed(self.take(true), None)),
-            Ok(()) => None,
-            Err(failure) => Some(self.stop(failure, question)),
+            Err(failure) => Step::End(self.stop(failure, question)),
+            Ok(()) if falls_short(page, promised) => Step::Whole,
+            Ok(()) if page.remaining == 0 => Step::End(ListAnswer::Listed(self.take(true), None)),
+            Ok(()) if self.last.as_deref().is_some_and(is_decoded_twice) => Step::Whole,
+            Ok(()) => Step::More,
         }
     }
 
@@ -92,6 +107,19 @@ impl Collected {
         let entries = std::mem::take(&mut self.entries);
         Listing { entries: entries.into_iter().map(|(name, status)| Entry { name, status }).collect(), complete }
     }
+}
+
+/// Whether entries are missing that the page before announced. They may have been deleted meanwhile, or the server may have
+/// begun behind the name it was given; only a listing in one answer tells. HttpFS announces 1 for any number.
+fn falls_short(page: &Page<'_>, promised: u64) -> bool {
+    let told = u64::try_from(page.entries.len()).unwrap_or(u64::MAX).saturating_add(page.remaining);
+    told < promised
+}
+
+/// Whether a NameNode misunderstands this name as `startAfter`: that of Hadoop 3.4.1 decodes the parameter twice, so after
+/// `a%7E` it goes on behind `a~` and passes over all between. Encoding twice would do the same to servers that decode once.
+fn is_decoded_twice(name: &str) -> bool {
+    name.contains('%')
 }
 
 /// A name that can stand in a path. Anything else would lead a walker out of the directory.

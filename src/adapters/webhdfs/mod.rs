@@ -23,7 +23,7 @@ use jiff::Timestamp;
 
 use self::address::Identity;
 use self::failover::{Node, Nodes, PAUSE};
-use self::listing::Collected;
+use self::listing::{Collected, Step};
 use self::question::{Class, Failure, Operation, Question};
 use self::wire::Owners;
 use super::http::{HttpClient, HttpSetupError};
@@ -57,6 +57,15 @@ pub struct WebHdfs {
 struct Fetched {
     node: usize,
     text: String,
+}
+
+/// What came of one pass over a directory.
+enum Pass {
+    Done(ListAnswer),
+    /// The active NameNode changed in the middle.
+    Anew,
+    /// Pages are unknown to the server, or cannot be trusted here.
+    Whole,
 }
 
 impl std::fmt::Debug for WebHdfs {
@@ -161,9 +170,8 @@ impl WebHdfs {
         }
     }
 
-    /// One pass over the pages of a directory; `None` if it must begin anew.
-    async fn list_from_start(&self, path: &HdfsPath) -> Option<ListAnswer> {
-        let op = if self.pages.load(Ordering::Relaxed) { Operation::ListBatch } else { Operation::List };
+    /// One pass over the pages of a directory.
+    async fn list_from_start(&self, path: &HdfsPath, op: Operation) -> Pass {
         let mut collected = Collected::default();
         loop {
             let after = collected.start_after().map(str::to_owned);
@@ -171,20 +179,22 @@ impl WebHdfs {
             let fetched = match self.ask(&question).await {
                 Err(failure) if failure.class == Class::UnknownOperation && op == Operation::ListBatch => {
                     self.pages.store(false, Ordering::Relaxed);
-                    return None;
+                    return Pass::Whole;
                 }
-                Err(failure) => return Some(collected.stop(failure, &question)),
+                Err(failure) => return Pass::Done(collected.stop(failure, &question)),
                 Ok(fetched) => fetched,
             };
             if !collected.fits(fetched.node) {
-                return None;
+                return Pass::Anew;
             }
-            let end = match self.understand(&fetched, |text| wire::parse_page(op, text)) {
+            let step = match self.understand(&fetched, |text| wire::parse_page(op, text)) {
                 Ok(page) => collected.add(&page, &question, &self.owners),
-                Err(failure) => Some(collected.stop(failure, &question)),
+                Err(failure) => Step::End(collected.stop(failure, &question)),
             };
-            if end.is_some() {
-                return end;
+            match step {
+                Step::More => {}
+                Step::End(answer) => return Pass::Done(answer),
+                Step::Whole => return Pass::Whole,
             }
         }
     }
@@ -193,13 +203,16 @@ impl WebHdfs {
 #[async_trait]
 impl HdfsRead for WebHdfs {
     async fn list_directory(&self, path: &HdfsPath) -> ListAnswer {
+        let mut op = if self.pages.load(Ordering::Relaxed) { Operation::ListBatch } else { Operation::List };
         for _ in 0..MAX_STARTS {
-            if let Some(answer) = self.list_from_start(path).await {
-                return answer;
+            match self.list_from_start(path, op).await {
+                Pass::Done(answer) => return answer,
+                Pass::Anew => {}
+                Pass::Whole => op = Operation::List,
             }
         }
         let failure = Failure::new(Class::Shifting, "the active NameNode changed each time before the last page came");
-        ListAnswer::Unread(failure.into_gap(&Question::new(Operation::ListBatch, path)))
+        ListAnswer::Unread(failure.into_gap(&Question::new(op, path)))
     }
 
     async fn fetch_status(&self, path: &HdfsPath) -> Existence {

@@ -247,7 +247,7 @@ fn heavy_uses(context: &Context<'_>) -> HashSet<usize> {
 
 fn finding_of(context: &Context<'_>, facts: &RecordFacts<'_>, verdict: &Verdict, heavy: bool) -> Option<Finding> {
     let target = Target::record(facts.record.id, facts.path.as_ref());
-    let new = |code, severity| Finding::new(code, severity, target.clone(), "records::judge").because(describe(facts));
+    let new = |code, severity| Finding::new(code, severity, target.clone(), "records::judge");
     let by_use = if heavy { Severity::Error } else { Severity::Warning };
     let finding = match verdict {
         Verdict::Fine => return None,
@@ -269,7 +269,7 @@ fn finding_of(context: &Context<'_>, facts: &RecordFacts<'_>, verdict: &Verdict,
         }
         Verdict::Stale => stale(context, facts, new(FindingCode::StaleResourceRecord, by_use)),
     };
-    Some(finding)
+    Some(finding.because(describe(facts)))
 }
 
 fn stale(context: &Context<'_>, facts: &RecordFacts<'_>, finding: Finding) -> Finding {

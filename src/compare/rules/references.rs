@@ -25,8 +25,8 @@ pub fn dangling(context: &Context<'_>, records: &RecordFindings) -> Vec<Finding>
 fn finding_of(workflow: &Workflow, reference: &Reference, why: String, remedy: Remedy) -> Finding {
     let target = Target { workflow: Some(workflow.code), reference: Some(reference.clone()), ..Target::default() };
     Finding::new(FindingCode::DanglingWorkflowReference, by_release(workflow), target, "references::dangling")
-        .because(describe(workflow))
         .because(why)
+        .because(describe(workflow))
         .with_remedy(remedy)
 }
 
@@ -123,9 +123,9 @@ pub fn writes_into_resources(context: &Context<'_>) -> Vec<Finding> {
         }
         let target = Target { workflow: Some(workflow.code), ..Target::default() };
         let code = FindingCode::WorkflowWritesCheckpointsIntoResources;
-        let finding = Finding::new(code, by_release(workflow), target, "references::writes_into_resources")
-            .because(describe(workflow));
-        findings.push(options.into_iter().fold(finding, |finding, option| finding.because(option_in_words(option))));
+        let finding = Finding::new(code, by_release(workflow), target, "references::writes_into_resources");
+        let finding = options.into_iter().fold(finding, |finding, option| finding.because(option_in_words(option)));
+        findings.push(finding.because(describe(workflow)));
     }
     findings
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use reqwest::{Client, RequestBuilder, Response, Url};
 use serde_json::Value;
-use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, RemoteHdfs};
+use statewarden::demo::servers::dolphin::{DolphinOptions, DolphinServer, RemoteHdfs, RunningDolphin};
 use statewarden::demo::world::{TokenOwner, World, token_of};
 
 mod jvm;
@@ -182,7 +182,7 @@ pub struct Dolphin {
     /// Access token, for [`TOKEN_ENV`].
     pub token: String,
     client: Client,
-    _server: DolphinServer,
+    _server: RunningDolphin,
 }
 
 impl Dolphin {

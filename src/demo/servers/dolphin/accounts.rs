@@ -12,7 +12,7 @@ pub const PASSWORD_HASH: &str = "canary-password-hash";
 
 impl Visit<'_> {
     /// `GET /users/get-user-info`.
-    pub fn who_am_i(&self, database: &Database) -> Outcome {
+    pub fn who_am_i(&self, database: &Database) -> Value {
         let mut user = self.user_json(database, self.account);
         // 3.1.9 fills the tenant code for ordinary users only; neither fills the queue.
         if self.account.is_admin() && self.traits.generation.has_records() {
@@ -21,7 +21,7 @@ impl Visit<'_> {
         user["timeZone"] = json!("UTC");
         user["queueName"] = Value::Null;
         user["queue"] = json!("");
-        Ok(user)
+        user
     }
 
     /// `GET /users/list-paging`, newest first; administrators only (30001).
@@ -35,9 +35,9 @@ impl Visit<'_> {
     }
 
     /// `GET /tenants/list`; ordinary users see none.
-    pub fn tenant_list(&self, database: &Database) -> Outcome {
+    pub fn tenant_list(&self, database: &Database) -> Value {
         if !self.account.is_admin() {
-            return Ok(json!([]));
+            return json!([]);
         }
         let time = self.time(database.founded);
         let tenant = |tenant: &Tenant| {
@@ -46,7 +46,7 @@ impl Visit<'_> {
                 "createTime": time, "updateTime": time,
             })
         };
-        Ok(database.tenants.iter().map(tenant).collect())
+        database.tenants.iter().map(tenant).collect()
     }
 
     fn user_json(&self, database: &Database, user: &User) -> Value {

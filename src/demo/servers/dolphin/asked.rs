@@ -60,12 +60,11 @@ impl Asked {
         let Ok(mut parts) = Multipart::from_request(request, &()).await else { return };
         while let Ok(Some(part)) = parts.next_field().await {
             let name = part.name().unwrap_or_default().to_owned();
-            match part.file_name().map(str::to_owned) {
-                Some(file) => self.file = part.bytes().await.ok().map(|bytes| (file, bytes.to_vec())),
-                None => {
-                    let value = part.text().await.unwrap_or_default();
-                    self.params.insert(name, value);
-                }
+            if let Some(file) = part.file_name().map(str::to_owned) {
+                self.file = part.bytes().await.ok().map(|bytes| (file, bytes.to_vec()));
+            } else {
+                let value = part.text().await.unwrap_or_default();
+                self.params.insert(name, value);
             }
         }
     }

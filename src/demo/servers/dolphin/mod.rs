@@ -281,17 +281,17 @@ impl Visit<'_> {
     async fn outcome(&self, call: Call, database: &mut Database) -> Outcome {
         let has_records = self.traits.generation.has_records();
         match call {
-            Call::WhoAmI => self.who_am_i(database),
+            Call::WhoAmI => Ok(self.who_am_i(database)),
             Call::UserPage => self.user_page(database),
-            Call::TenantList => self.tenant_list(database),
+            Call::TenantList => Ok(self.tenant_list(database)),
             Call::ProjectPage => self.project_page(database),
-            Call::ProjectList => self.project_list(database),
+            Call::ProjectList => Ok(self.project_list(database)),
             Call::WorkflowPage(project) => self.workflow_page(database, project),
             Call::WorkflowList(project) => self.workflow_list(database, project),
             Call::Workflow(project, code) => self.workflow(database, project, code),
             Call::TaskPage(project) => self.task_page(database, project),
             Call::FunctionPage => self.function_page(database),
-            Call::FunctionList => self.function_list(database),
+            Call::FunctionList => Ok(Value::Array(self.functions(database))),
             Call::ClusterList => Ok(cluster_list()),
             Call::UiPlugin => Err(reply::Refusal::plugins()),
             Call::ApiDocs => Ok(Value::Null),

@@ -69,16 +69,16 @@ impl Call {
     /// The endpoint of a request; `None`: the server has none there.
     pub fn of(asked: &Asked, generation: Generation) -> Option<Self> {
         let segments: Vec<&str> = asked.segments.as_ref()?.iter().map(String::as_str).collect();
-        let resources = || match generation.has_records() {
-            true => record_call(&asked.method, &segments),
-            false => storage_call(&asked.method, &segments),
-        };
         if asked.method == Method::GET
             && let Some(call) = shared_call(&segments, generation)
         {
             return Some(call);
         }
-        resources()
+        if generation.has_records() {
+            record_call(&asked.method, &segments)
+        } else {
+            storage_call(&asked.method, &segments)
+        }
     }
 
     /// Whether it answers without a token (`AppConfiguration` excludes the API documents from the login check).

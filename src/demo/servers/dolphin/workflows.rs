@@ -24,8 +24,8 @@ impl Visit<'_> {
     }
 
     /// `GET /projects/list`: unpaged, without owner and counts.
-    pub fn project_list(&self, database: &Database) -> Outcome {
-        Ok(self.projects(database).into_iter().map(|(code, id)| self.project_json(database, code, id, false)).collect())
+    pub fn project_list(&self, database: &Database) -> Value {
+        self.projects(database).into_iter().map(|(code, id)| self.project_json(database, code, id, false)).collect()
     }
 
     fn project_json(&self, database: &Database, code: i64, id: i64, counted: bool) -> Value {
@@ -212,12 +212,8 @@ impl Visit<'_> {
         Ok(page.of_all(self.functions(database), self.traits.offset_key()))
     }
 
-    /// `GET /resources/udf-func/list`.
-    pub fn function_list(&self, database: &Database) -> Outcome {
-        Ok(Value::Array(self.functions(database)))
-    }
-
-    fn functions(&self, database: &Database) -> Vec<Value> {
+    /// `GET /resources/udf-func/list`: the functions the caller sees, unpaged.
+    pub fn functions(&self, database: &Database) -> Vec<Value> {
         let shown = if self.account.is_admin() { database.functions.as_slice() } else { &[] };
         shown.iter().map(|function| self.function_json(database, function)).collect()
     }
