@@ -87,12 +87,13 @@ impl Dialect {
             return text.to_owned();
         }
         let mut rewritten = String::with_capacity(text.len() + 16);
-        let (mut count, mut quoted) = (0, false);
+        let (mut count, mut quoted) = (0_usize, false);
         for c in text.chars() {
             quoted ^= c == '\'';
             if c == '?' && !quoted {
                 count += 1;
-                rewritten.push_str(&format!("${count}"));
+                rewritten.push('$');
+                rewritten.push_str(&count.to_string());
             } else {
                 rewritten.push(c);
             }
@@ -130,8 +131,8 @@ impl Wording {
 
     fn made(&self, key: &'static str, make: impl FnOnce() -> String) -> SqlStr {
         // A poisoned map is still whole: an entry is put in at once or not at all.
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = made.entry(key).or_insert_with(|| make().into());
+        let mut texts = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = texts.entry(key).or_insert_with(|| make().into());
         AssertSqlSafe(Arc::clone(text)).into_sql_str()
     }
 }
