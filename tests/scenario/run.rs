@@ -17,7 +17,7 @@ use super::matching::{Reported, compare_advice, compare_findings, exit_code_of_s
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// Deadline of one request of the program: a server that never answers must not use up the time of the case.
-const REQUEST_TIMEOUT: &str = "10s";
+const REQUEST_TIMEOUT: &str = "5s";
 
 /// How much of a case is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

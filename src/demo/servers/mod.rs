@@ -57,7 +57,7 @@ pub struct Platform {
     /// The DolphinScheduler server, if the world has one.
     pub dolphin: Option<DolphinServer>,
     /// Ports that are held without an answer, for clusters that cannot be reached.
-    _silent: Vec<Silent>,
+    silent: Vec<Silent>,
     runtime: Option<Runtime>,
 }
 
@@ -83,7 +83,7 @@ impl Platform {
             flink: Vec::new(),
             hdfs,
             dolphin: None,
-            _silent: Vec::new(),
+            silent: Vec::new(),
             runtime: None,
             world,
         };
@@ -123,14 +123,14 @@ impl Platform {
             (false, Some(Unreachable::Timeout)) => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
                 let url = url_of(listener.local_addr()?);
-                self._silent.push(Silent::Hanging(listener));
+                self.silent.push(Silent::Hanging(listener));
                 Ok(url)
             }
             (false, _) => {
                 let socket = TcpSocket::new_v4()?;
                 socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
                 let url = url_of(socket.local_addr()?);
-                self._silent.push(Silent::Refusing(socket));
+                self.silent.push(Silent::Refusing(socket));
                 Ok(url)
             }
         }
