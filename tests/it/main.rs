@@ -7,6 +7,7 @@ mod contract_webhdfs;
 mod demo_platform;
 mod dolphin_adapter;
 mod dolphin_server;
+mod dolphin_writer;
 mod flink_adapter;
 mod lab;
 mod raw_http;

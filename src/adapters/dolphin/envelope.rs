@@ -175,14 +175,10 @@ impl fmt::Debug for Api {
 impl Api {
     /// The API the configuration names.
     pub(super) fn new(config: &DsConfig) -> Result<Self, HttpSetupError> {
-        let mut extra = vec![(HeaderName::from_static("language"), SecretString::from("en_US"))];
-        if let Some(token) = &config.token {
-            extra.push((HeaderName::from_static("token"), token.clone()));
-        }
         Ok(Self {
             base: config.url.clone(),
             has_token: config.token.is_some(),
-            http: HttpClient::new(&config.http, &extra)?,
+            http: HttpClient::new(&config.http, &headers(config))?,
             refused: AtomicBool::new(false),
             unanswered: AtomicUsize::new(0),
         })
@@ -229,18 +225,38 @@ impl Api {
     }
 
     fn url(&self, question: &Question) -> Result<Url, Failure> {
-        let mut url = self.base.clone().ok_or(Failure::NotConfigured("ds.url"))?;
+        let base = self.base.as_ref().ok_or(Failure::NotConfigured(URL_KEY))?;
         if !self.has_token {
-            return Err(Failure::NotConfigured("the access token (ds.token_env or ds.token_file)"));
+            return Err(Failure::NotConfigured(TOKEN_KEY));
         }
-        url.set_path(&format!("{}{}", url.path().trim_end_matches('/'), question.path));
-        url.set_query(None);
-        url.set_fragment(None);
+        let mut url = url_below(base, &question.path);
         if !question.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&question.query);
         }
         Ok(url)
     }
+}
+
+/// The key of the address, for messages.
+pub(super) const URL_KEY: &str = "ds.url";
+
+/// The keys of the token, for messages.
+pub(super) const TOKEN_KEY: &str = "the access token (ds.token_env or ds.token_file)";
+
+/// The headers of every request: the token, and the language of the messages.
+pub(super) fn headers(config: &DsConfig) -> Vec<(HeaderName, SecretString)> {
+    let language = (HeaderName::from_static("language"), SecretString::from("en_US"));
+    let token = config.token.iter().map(|token| (HeaderName::from_static("token"), token.clone()));
+    std::iter::once(language).chain(token).collect()
+}
+
+/// The address of a path below the context path.
+pub(super) fn url_below(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
+    url.set_query(None);
+    url.set_fragment(None);
+    url
 }
 
 #[derive(Deserialize)]
@@ -272,6 +288,13 @@ struct Body<T> {
 }
 
 fn read_envelope<T: DeserializeOwned>(answer: &Answer) -> Result<T, Failure> {
+    read_success(answer)?;
+    let body = serde_json::from_slice::<Body<T>>(&answer.body);
+    body.map(|body| body.data).map_err(|error| Failure::Shape { column: error.column() })
+}
+
+/// Whether the answer is a success, whatever its data.
+pub(super) fn read_success(answer: &Answer) -> Result<(), Failure> {
     let status = answer.status;
     let not_the_api = || Failure::NotTheApi { status, content_type: answer.content_type.clone() };
     if status == 403 || status >= 500 {
@@ -284,10 +307,7 @@ fn read_envelope<T: DeserializeOwned>(answer: &Answer) -> Result<T, Failure> {
     let head: Head = serde_json::from_slice(&answer.body).map_err(|_| not_the_api())?;
     let code = match head.code {
         Code::Missing => return Err(not_the_api()),
-        Code::Number(0) => {
-            let body = serde_json::from_slice::<Body<T>>(&answer.body);
-            return body.map(|body| body.data).map_err(|error| Failure::Shape { column: error.column() });
-        }
+        Code::Number(0) => return Ok(()),
         Code::Null => None,
         Code::Number(code) => Some(code),
     };

@@ -14,6 +14,9 @@ mod storage;
 mod tasks;
 mod users;
 mod workflows;
+mod write;
+
+pub use self::write::{DolphinWrite, WriteSetupError};
 
 use self::envelope::{Api, Dropped, Failure, Question};
 use self::probe::{Identity, Probed};

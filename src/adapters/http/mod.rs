@@ -1,6 +1,7 @@
 //! The one HTTP client of all adapters: deadlines, limits, trust, credentials, and answers that are whole or a fault.
 //!
-//! It follows no redirect, repeats only reads, and no fault of it ever holds a URL: URLs can hold credentials.
+//! It follows no redirect, repeats only reads, and no fault of it ever holds a URL: URLs can hold credentials. Writes have a
+//! client of their own, which cannot repeat.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -65,9 +66,12 @@ pub enum HttpFault {
     /// Deadline.
     #[error("no answer within {0} s")]
     TimedOut(u64),
-    /// No connection, or it broke before the answer began.
+    /// No connection: the request was not sent.
     #[error("cannot connect: {0}")]
     Unreachable(String),
+    /// The connection broke before the answer began; the request may have arrived.
+    #[error("the connection broke before the answer: {0}")]
+    Broken(String),
     /// The body broke off.
     #[error("the answer broke off in the middle")]
     CutShort,
@@ -84,7 +88,7 @@ impl HttpFault {
     pub const fn cause(&self) -> Cause {
         match self {
             Self::TimedOut(_) => Cause::TimedOut,
-            Self::Unreachable(_) => Cause::Unreachable,
+            Self::Unreachable(_) | Self::Broken(_) => Cause::Unreachable,
             Self::CutShort | Self::TooLarge(_) => Cause::CutShort,
             Self::Throttled => Cause::Throttled,
         }
@@ -92,7 +96,7 @@ impl HttpFault {
 
     /// Whether asking again may help, for a read.
     const fn is_passing(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::CutShort)
+        matches!(self, Self::Unreachable(_) | Self::Broken(_) | Self::CutShort)
     }
 }
 
@@ -120,17 +124,10 @@ impl std::fmt::Debug for HttpClient {
 impl HttpClient {
     /// A client with the given trust, credentials and limits. `extra` headers are sent with each request and never logged.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
-        let mut builder = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(config.timeout.to_std().min(Duration::from_secs(10)))
-            .user_agent(concat!("statewarden/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(&config.credentials, extra)?);
-        if let Some(path) = &config.ca_file {
-            for certificate in read_ca(path)? {
-                builder = builder.add_root_certificate(certificate);
-            }
-        }
+        Self::build(config, builder(config, extra)?)
+    }
+
+    fn build(config: &HttpConfig, builder: reqwest::ClientBuilder) -> Result<Self, HttpSetupError> {
         let rate = config
             .requests_per_second
             .and_then(NonZeroU32::new)
@@ -156,7 +153,7 @@ impl HttpClient {
             .with_jitter()
             .build();
         loop {
-            match self.get_once(url).await {
+            match self.send_once(self.client.get(url.clone())).await {
                 Ok((answer, wait)) if answer.status == 429 => match pauses.next() {
                     Some(pause) => tokio::time::sleep(pause.max(wait)).await,
                     None => return Err(HttpFault::Throttled),
@@ -171,13 +168,13 @@ impl HttpClient {
         }
     }
 
-    async fn get_once(&self, url: &Url) -> Result<(Answer, Duration), HttpFault> {
+    async fn send_once(&self, request: reqwest::RequestBuilder) -> Result<(Answer, Duration), HttpFault> {
         // The semaphore is never closed, so the only error cannot happen; without a place the request still is correct.
         let _place = self.places.acquire().await.ok();
         if let Some(rate) = &self.rate {
             rate.until_ready().await;
         }
-        let response = self.client.get(url.clone()).send().await.map_err(|e| self.fault(&e))?;
+        let response = request.send().await.map_err(|e| self.fault(&e))?;
         let status = response.status().as_u16();
         let head = response.headers();
         let text = |name: HeaderName| head.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -208,8 +205,53 @@ impl HttpClient {
         if error.is_timeout() && !error.is_connect() {
             return HttpFault::TimedOut(self.timeout.as_secs());
         }
-        HttpFault::Unreachable(innermost(error))
+        let reason = innermost(error);
+        if error.is_connect() { HttpFault::Unreachable(reason) } else { HttpFault::Broken(reason) }
     }
+}
+
+/// A client for writes to one outside system: each call sends exactly one request, whatever comes back.
+#[derive(Debug, Clone)]
+pub struct HttpWriter(HttpClient);
+
+impl HttpWriter {
+    /// A client with the given trust, credentials and limits.
+    ///
+    /// It keeps no connection open between two calls: on a reused one hyper sends a request a second time by itself when the
+    /// server closed the connection meanwhile. And reqwest's own retries are off.
+    pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
+        let builder = builder(config, extra)?.pool_max_idle_per_host(0).retry(reqwest::retry::never());
+        HttpClient::build(config, builder).map(Self)
+    }
+
+    /// Sends `DELETE url` once. No redirect is followed and no answer, 429 included, leads to a second request. With any
+    /// fault it is unknown whether the server did it.
+    pub async fn delete_once(&self, url: &Url) -> Result<Answer, HttpFault> {
+        let Self(http) = self;
+        let sent = http.send_once(http.client.delete(url.clone()));
+        match tokio::time::timeout(http.timeout, sent).await {
+            Ok(answered) => answered.map(|(answer, _)| answer),
+            Err(_) => Err(HttpFault::TimedOut(http.timeout.as_secs())),
+        }
+    }
+}
+
+fn builder(
+    config: &HttpConfig,
+    extra: &[(HeaderName, SecretString)],
+) -> Result<reqwest::ClientBuilder, HttpSetupError> {
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(config.timeout.to_std().min(Duration::from_secs(10)))
+        .user_agent(concat!("statewarden/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers(&config.credentials, extra)?);
+    if let Some(path) = &config.ca_file {
+        for certificate in read_ca(path)? {
+            builder = builder.add_root_certificate(certificate);
+        }
+    }
+    Ok(builder)
 }
 
 /// The innermost reason, such as "Connection refused": the outer ones repeat the URL.
