@@ -67,6 +67,20 @@ pub async fn gather(sources: &Sources, config: &Config, clock: &dyn Clock, inven
     sum_roots(sources, config, &mut inventory.hdfs).await;
 }
 
+/// Asks about one path.
+pub(super) async fn ask_about(sources: &Sources, view: &mut HdfsView, path: &HdfsPath) {
+    ask(sources, view, BTreeSet::from([path.clone()]), false).await;
+}
+
+/// DolphinScheduler's own opinion on one file, where it can have one.
+pub(super) async fn ask_opinion(sources: &Sources, inventory: &mut Inventory, record: &Record) {
+    let (Some(source), Some(view)) = (&sources.resources, &mut inventory.resources) else { return };
+    if is_viewable(record) {
+        let opinion = source.fetch_opinion(record).await;
+        view.opinions.insert(record.id, opinion);
+    }
+}
+
 /// Asks about every path that looks absent or was not read. What gets no answer is a gap at that path.
 async fn ask(sources: &Sources, view: &mut HdfsView, paths: BTreeSet<HdfsPath>, inside_run: bool) {
     let questions: BTreeSet<HdfsPath> = paths

@@ -218,6 +218,11 @@ impl Ledger for SqlLedger {
         unit.commit().await
     }
 
+    async fn load_plan(&self, hash: &str) -> Result<Option<Plan>, LedgerError> {
+        let mut unit = self.read("look for the plan").await?;
+        plans::load(&mut unit, hash).await
+    }
+
     async fn knows_plan(&self, hash: &str) -> Result<bool, LedgerError> {
         let mut unit = self.read("look for the plan").await?;
         plans::knows(&mut unit, hash).await

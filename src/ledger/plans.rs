@@ -29,3 +29,9 @@ pub async fn knows(unit: &mut Unit<'_>, hash: &str) -> Result<bool, LedgerError>
     let query = unit.query("SELECT hash FROM plans WHERE hash = ?").bind(hash.to_owned());
     Ok(unit.first(query).await?.is_some())
 }
+
+/// The plan of this hash.
+pub async fn load(unit: &mut Unit<'_>, hash: &str) -> Result<Option<Plan>, LedgerError> {
+    let query = unit.query("SELECT body FROM plans WHERE hash = ?").bind(hash.to_owned());
+    unit.first(query).await?.map(|row| row.json("body")).transpose()
+}

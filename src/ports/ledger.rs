@@ -285,6 +285,9 @@ pub trait Ledger: Send + Sync {
     /// Records a plan; a plan that is not recorded is never applied.
     async fn save_plan(&self, plan: &Plan) -> Result<(), LedgerError>;
 
+    /// The plan of this hash, if it was recorded here.
+    async fn load_plan(&self, hash: &str) -> Result<Option<Plan>, LedgerError>;
+
     /// Whether a plan of this hash was recorded here.
     async fn knows_plan(&self, hash: &str) -> Result<bool, LedgerError>;
 

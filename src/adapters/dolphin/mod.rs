@@ -3,8 +3,11 @@
 //! There is no method here that writes, and no GET that mutates is ever sent. What a server of another generation says
 //! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
+mod again;
 mod envelope;
 mod pages;
 mod probe;
@@ -26,7 +29,7 @@ use crate::adapters::http::HttpSetupError;
 use crate::config::DsConfig;
 use crate::domain::HdfsPath;
 use crate::ports::read::ResourceRead;
-use crate::views::resources::{Opinion, Record, StorageEntry};
+use crate::views::resources::{Opinion, Record, StorageEntry, User};
 use crate::views::{Cause, Gap, GapKind, Generation, ResourceView, ViewName};
 
 /// The resource center of one server.
@@ -204,6 +207,18 @@ impl ResourceRead for Dolphin {
             });
         }
         fold(&mut view.gaps);
+    }
+
+    async fn fetch_record(&self, record: &Record) -> Result<Option<Record>, Gap> {
+        self.record_again(record).await
+    }
+
+    async fn fetch_below(&self, directory: &Record) -> Result<Vec<Record>, Gap> {
+        self.below_again(directory).await
+    }
+
+    async fn fetch_users(&self) -> Result<BTreeMap<i64, User>, Gap> {
+        self.users_again().await
     }
 
     async fn fetch_opinion(&self, record: &Record) -> Opinion {

@@ -24,7 +24,7 @@ const ROOT: i64 = -1;
 const MAX_SINGLE: usize = 1_000;
 
 /// "The resource does not exist": what the pages of a directory say that went away since the tree was read.
-const RESOURCE_NOT_EXIST: i64 = 20004;
+pub(super) const RESOURCE_NOT_EXIST: i64 = 20004;
 
 /// How much is asked at once, and in what portions.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,8 @@ struct WireNode {
 /// A record on a page or by id.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireRecord {
-    id: i64,
+pub(super) struct WireRecord {
+    pub(super) id: i64,
     pid: i64,
     #[serde(rename = "type")]
     kind: ResourceKind,
@@ -156,13 +156,7 @@ impl Reading<'_> {
     }
 
     async fn fetch_directory(&self, directory: i64) -> pages::Listed<WireRecord> {
-        let kind = self.kind.api_name();
-        let what = match directory {
-            ROOT => format!("{kind} records of the root directory"),
-            id => format!("{kind} records of directory {id}"),
-        };
-        let question = Question::new(what, "/resources").with("type", kind).with("id", directory);
-        pages::list_all(self.api, &question, self.limits.page_size, |record: &WireRecord| record.id).await
+        list_directory(self.api, self.limits, self.kind, directory).await
     }
 
     fn report(&mut self, walk: &Walk, newest: Option<&Tree>) {
@@ -250,6 +244,22 @@ impl Reading<'_> {
     }
 }
 
+/// The records of one directory level, page by page.
+pub(super) async fn list_directory(
+    api: &Api,
+    limits: Limits,
+    kind: ResourceKind,
+    directory: i64,
+) -> pages::Listed<WireRecord> {
+    let name = kind.api_name();
+    let what = match directory {
+        ROOT => format!("{name} records of the root directory"),
+        id => format!("{name} records of directory {id}"),
+    };
+    let question = Question::new(what, "/resources").with("type", name).with("id", directory);
+    pages::list_all(api, &question, limits.page_size, |record: &WireRecord| record.id).await
+}
+
 async fn fetch_record(api: &Api, id: i64) -> Result<WireRecord, Failure> {
     let question = Question::new(format!("record {id}"), format!("/resources/{id}/query"));
     let record: WireRecord = api.ask(&question).await?;
@@ -304,7 +314,7 @@ fn flatten(nodes: Vec<WireNode>, kind: ResourceKind, tree: &mut Tree) -> Result<
     Ok(())
 }
 
-fn to_record(wire: WireRecord, kind: ResourceKind) -> Record {
+pub(super) fn to_record(wire: WireRecord, kind: ResourceKind) -> Record {
     Record {
         id: RecordId(wire.id),
         full_name: wire.full_name.into(),
