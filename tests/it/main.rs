@@ -9,6 +9,7 @@ mod dolphin_adapter;
 mod dolphin_server;
 mod flink_adapter;
 mod lab;
+mod ledger_contract;
 mod raw_http;
 mod report;
 mod rules;
