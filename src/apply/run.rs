@@ -203,7 +203,8 @@ impl<'r, 't> Run<'r, 't> {
         let inventory = collect(tools.sources, tools.config, tools.clock, tools.progress).await;
         let comparison = compare(&inventory, tools.config);
         let applied = Applied { findings: comparison.findings, ..Applied::default() };
-        let until = tools.clock.now();
+        // Not until now: the run that made the plan saw the same, and it is younger than `confirm_after`.
+        let until = confirmed_until(inventory.taken, tools.config);
         let scope = fingerprint::of_scope(tools.config, &inventory);
         let earlier = tools.ledger.stale_since(&scope, until).await?.into_iter().collect();
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
@@ -449,6 +450,12 @@ impl<'r, 't> Run<'r, 't> {
         }
         Ok(outcome)
     }
+}
+
+/// The latest time of an observation that confirms one made at `taken`.
+fn confirmed_until(taken: Timestamp, config: &Config) -> Timestamp {
+    let age = i64::try_from(config.policies.confirm_after.seconds()).unwrap_or(i64::MAX);
+    taken.checked_sub(SignedDuration::from_secs(age)).unwrap_or(Timestamp::MIN)
 }
 
 fn is_about_views(result: &GateResult) -> bool {
