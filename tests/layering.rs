@@ -20,7 +20,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("adapters", &["domain", "views", "config", "ports", "plan"]),
     ("report", &["domain", "views", "config", "compare", "gates", "plan", "ports"]),
     ("demo", &["domain", "adapters"]),
-    ("cli", &["domain", "views", "config", "compare", "ports", "collect", "adapters", "report", "demo", "gates", "plan", "ledger", "apply"]),
+    (
+        "cli",
+        &[
+            "domain", "views", "config", "compare", "ports", "collect", "adapters", "report", "demo", "gates", "plan",
+            "ledger", "apply",
+        ],
+    ),
     ("main", &["cli"]),
     ("lib", &[]),
 ];

@@ -12,9 +12,10 @@ use crate::config::Config;
 use crate::domain::record::tenant_directory;
 use crate::domain::{EntryKind, Existence, HdfsPath, JobId, Place, ResourceKind};
 use crate::ports::clock::Clock;
+use crate::ports::read::{HdfsRead, ListAnswer};
 use crate::views::flink::{Pointer, Restored, ShownRestorePoint};
 use crate::views::hdfs::Look;
-use crate::views::resources::Reference;
+use crate::views::resources::{Opinion, OwnerTenant, Reference};
 use crate::views::{Cause, Gap, HdfsView, Inventory, Record, ResourceView, ViewName};
 
 /// How long REST may show an old latest checkpoint: `web.refresh-interval` is 3 s, and a checkpoint can complete and subsume
@@ -62,7 +63,22 @@ pub async fn gather(sources: &Sources, config: &Config, clock: &dyn Clock, inven
     ask(sources, &mut inventory.hdfs, moved, false).await;
     settle_restore_points(sources, config, clock, inventory).await;
     ask_opinions(sources, config, inventory).await;
+    look_into_trash(sources, config, inventory).await;
     sum_roots(sources, config, &mut inventory.hdfs).await;
+}
+
+/// Asks about one path.
+pub(super) async fn ask_about(sources: &Sources, view: &mut HdfsView, path: &HdfsPath) {
+    ask(sources, view, BTreeSet::from([path.clone()]), false).await;
+}
+
+/// DolphinScheduler's own opinion on one file, where it can have one.
+pub(super) async fn ask_opinion(sources: &Sources, inventory: &mut Inventory, record: &Record) {
+    let (Some(source), Some(view)) = (&sources.resources, &mut inventory.resources) else { return };
+    if is_viewable(record) {
+        let opinion = source.fetch_opinion(record).await;
+        view.opinions.insert(record.id, opinion);
+    }
 }
 
 /// Asks about every path that looks absent or was not read. What gets no answer is a gap at that path.
@@ -152,24 +168,105 @@ fn absent_records<'a>(config: &'a Config, inventory: &'a Inventory) -> impl Iter
     })
 }
 
-/// DolphinScheduler's own opinion on files that HDFS calls absent.
+/// DolphinScheduler's own opinion on files that HDFS calls absent; for a tenant of which nothing absent can be viewed, on one
+/// file that is there.
 async fn ask_opinions(sources: &Sources, config: &Config, inventory: &mut Inventory) {
     let Some(source) = &sources.resources else { return };
-    let wanted: Vec<Record> = absent_records(config, inventory)
-        .map(|(record, _)| record)
-        .filter(|record| record.kind == ResourceKind::File && !record.directory && is_viewable(&record.full_name))
-        .take(MAX_OPINIONS)
-        .cloned()
-        .collect();
+    let absent = absent_records(config, inventory).map(|(record, _)| record).filter(|record| is_viewable(record));
+    let mut wanted: Vec<Record> = absent.take(MAX_OPINIONS).cloned().collect();
+    wanted.extend(witnesses(config, inventory, &wanted));
     let ask = |record: Record| async move { (record.id, source.fetch_opinion(&record).await) };
-    let opinions: Vec<_> = stream::iter(wanted.into_iter().map(ask)).buffered(4).collect().await;
-    if let Some(view) = &mut inventory.resources {
-        view.opinions.extend(opinions);
-    }
+    let opinions: Vec<(_, Opinion)> = stream::iter(wanted.into_iter().map(ask)).buffered(4).collect().await;
+    let Some(view) = &mut inventory.resources else { return };
+    let failed = opinions.iter().filter_map(|(id, opinion)| match opinion {
+        Opinion::Failed { why } => Some(format!("the server cannot say whether the file of record {id} exists: {why}")),
+        _ => None,
+    });
+    // One gap for all of them: the server's store is not to be seen through its own API.
+    view.gaps.extend(failed.take(1).map(|detail| Gap::incomplete(ViewName::Resources, Cause::ServerError, detail)));
+    view.opinions.extend(opinions);
 }
 
-fn is_viewable(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, suffix)| VIEWABLE.contains(&suffix))
+fn is_viewable(record: &Record) -> bool {
+    let suffix = record.full_name.rsplit_once('.').map(|(_, suffix)| suffix);
+    record.kind == ResourceKind::File && !record.directory && suffix.is_some_and(|suffix| VIEWABLE.contains(&suffix))
+}
+
+/// One file that is there for each tenant that has absent records and no absent file that can be viewed.
+fn witnesses(config: &Config, inventory: &Inventory, asked: &[Record]) -> Vec<Record> {
+    let (Some(view), Some(ds)) = (&inventory.resources, &config.ds) else { return Vec::new() };
+    let tenant = |record: &Record| match view.tenant_of(record) {
+        OwnerTenant::Tenant(code) => Some(code.to_owned()),
+        _ => None,
+    };
+    let served: BTreeSet<String> = asked.iter().filter_map(tenant).collect();
+    let mut open: BTreeSet<String> =
+        absent_records(config, inventory).filter_map(|(record, _)| tenant(record)).collect();
+    open.retain(|code| !served.contains(code));
+    let is_there = |record: &&Record| {
+        let path = view.path_of(record, &ds.base_path).ok().flatten();
+        path.is_some_and(
+            |path| matches!(inventory.hdfs.look(&path), Look::Present(status) if status.kind == EntryKind::File),
+        )
+    };
+    let present = view.records.iter().filter(|record| is_viewable(record)).filter(is_there);
+    present.filter(|record| tenant(record).is_some_and(|code| open.remove(&code))).cloned().collect()
+}
+
+/// Looks for copies of absent records in the Trashes of all accounts: `/user/<name>/.Trash/<checkpoint>/<original path>`.
+/// Optional by nature: other people's Trashes are often closed. What cannot be looked into is said, and judged by time.
+async fn look_into_trash(sources: &Sources, config: &Config, inventory: &mut Inventory) {
+    let view = &inventory.hdfs;
+    let gone: BTreeSet<HdfsPath> =
+        absent_records(config, inventory).map(|(_, path)| topmost_absent(view, &path)).collect();
+    if gone.is_empty() || !config.policies.trash_restore_window {
+        return;
+    }
+    let (checkpoints, readable) = trash_checkpoints(sources.hdfs.as_ref()).await;
+    let places = gone.iter().flat_map(|path| {
+        checkpoints.iter().filter_map(move |top| Some((path.clone(), top.join_relative(path.as_str()).ok()?)))
+    });
+    let ask = |(path, copy): (HdfsPath, HdfsPath)| async move {
+        let answer = sources.hdfs.fetch_status(&copy).await;
+        (path, copy, answer)
+    };
+    let answers: Vec<_> =
+        stream::iter(places.collect::<Vec<_>>().into_iter().map(ask)).buffered(AT_ONCE).collect().await;
+    let unreadable = |answer: &Existence| matches!(answer, Existence::Denied { .. } | Existence::Unknown { .. });
+    let trash = &mut inventory.hdfs.trash;
+    trash.readable = readable && !answers.iter().any(|(_, _, answer)| unreadable(answer));
+    trash.checkpoints = checkpoints;
+    let copies = answers.into_iter().filter(|(_, _, answer)| answer.status().is_some());
+    trash.copies.extend(copies.map(|(path, copy, _)| (path, copy)));
+}
+
+/// The topmost ancestor-or-self that was answered absent: a directory that was moved to a Trash lies there as a whole.
+fn topmost_absent(view: &HdfsView, path: &HdfsPath) -> HdfsPath {
+    let absent = path.ancestors().filter(|at| view.answers.get(*at) == Some(&Existence::Absent)).last();
+    absent.and_then(|text| HdfsPath::parse(text).ok()).unwrap_or_else(|| path.clone())
+}
+
+/// `Current` and the emptier's checkpoints of every account, and whether all of them could be listed.
+async fn trash_checkpoints(hdfs: &dyn HdfsRead) -> (Vec<HdfsPath>, bool) {
+    // `dfs.user.home.dir.prefix` can move it; then nothing is found here, and that counts as not readable.
+    let Ok(homes) = HdfsPath::parse("/user") else { return (Vec::new(), false) };
+    let Some(users) = subdirectories(hdfs, &homes).await else { return (Vec::new(), false) };
+    let list = |user: HdfsPath| async move { subdirectories(hdfs, &user.join(".Trash")).await };
+    let found: Vec<Option<Vec<HdfsPath>>> = stream::iter(users.into_iter().map(list)).buffered(AT_ONCE).collect().await;
+    let readable = found.iter().all(Option::is_some);
+    (found.into_iter().flatten().flatten().collect(), readable)
+}
+
+/// Directories in a directory: none if it is absent, `None` if it could not be listed to the end.
+async fn subdirectories(hdfs: &dyn HdfsRead, path: &HdfsPath) -> Option<Vec<HdfsPath>> {
+    match hdfs.list_directory(path).await {
+        ListAnswer::Listed(listing, None) if listing.complete => {
+            let directories = listing.entries.iter().filter(|entry| entry.status.kind == EntryKind::Directory);
+            Some(directories.map(|entry| path.join(&entry.name)).collect())
+        }
+        ListAnswer::Absent | ListAnswer::NotADirectory => Some(Vec::new()),
+        _ => None,
+    }
 }
 
 /// Asks for the restore points of live jobs. The latest one can be gone because a newer one has replaced it since REST was

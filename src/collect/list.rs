@@ -114,7 +114,7 @@ async fn list_all(hdfs: &dyn HdfsRead, mut paths: Vec<HdfsPath>) -> Vec<(HdfsPat
 }
 
 /// Puts the answer to one listing into the view and returns the number of entries.
-fn take_answer(view: &mut HdfsView, path: &HdfsPath, answer: ListAnswer) -> u64 {
+pub(super) fn take_answer(view: &mut HdfsView, path: &HdfsPath, answer: ListAnswer) -> u64 {
     match answer {
         ListAnswer::Listed(listing, gap) => {
             let entries = listing.entries.len() as u64;

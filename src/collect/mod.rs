@@ -5,6 +5,7 @@
 //! never the other way round. Workflows after HDFS: who uses a thing is asked after it looked unneeded. Single questions about
 //! what looks absent come last, on the active NameNode.
 
+pub mod again;
 mod evidence;
 mod list;
 

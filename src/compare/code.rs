@@ -36,8 +36,14 @@ impl fmt::Display for Severity {
 pub enum Effect {
     /// The systems disagree (exit 2 from severity warning on).
     Drift,
+    /// Worth knowing only.
+    Note,
     /// A view is incomplete or a guard closed (exit 3 in reports).
     Incomplete,
+    /// Something was not done on purpose (exit 4).
+    Refused,
+    /// Something was attempted and is not proven done (exit 5).
+    NotProven,
 }
 
 macro_rules! codes {
@@ -148,6 +154,24 @@ codes! {
     /// A setting that is unsafe.
     ConfigRefused = "config-refused", Incomplete, ChangeConfig,
         "unsafe setting", "因安全规则拒绝的配置";
+    /// A plan, or a record in it, that is no longer as it was planned.
+    PlanStale = "plan-stale", Refused, PlanAnew,
+        "no longer as planned", "与计划时不一致";
+    /// A plan all of which was done before.
+    PlanAlreadyApplied = "plan-already-applied", Note, NothingToDo,
+        "the plan was applied before", "计划已执行过";
+    /// The run was stopped before the first call.
+    ApplyBlocked = "apply-blocked", Refused, WaitAndApply,
+        "nothing was done", "因安全规则拒绝执行";
+    /// The server refused a delete clearly.
+    ApiDeleteRefused = "api-delete-refused", NotProven, ReadTheRefusal,
+        "the server refused the delete", "服务端拒绝删除";
+    /// An action whose outcome cannot be told.
+    ActionOutcome = "action-outcome", NotProven, LookByHand,
+        "the outcome cannot be told", "结果无法判断";
+    /// Success was reported and something is still there.
+    ResidueAfterDelete = "residue-after-delete", NotProven, LookByHand,
+        "success was reported, something is still there", "已报告成功，但仍有残留";
 }
 
 impl fmt::Display for FindingCode {

@@ -253,6 +253,26 @@ remedies! {
     NothingToCompare =
         "The server keeps its resources elsewhere; HDFS says nothing about them. Point the configuration at the right server, or leave `[ds]` out.",
         "该服务端的资源存储在别处，HDFS 无法说明其情况。请改为正确的服务端，或去掉 `[ds]`。";
+    /// Plan anew.
+    PlanAnew =
+        "Nothing was done to it. Look at what changed, then make a new plan: `statewarden plan`.",
+        "未对其做任何操作。查看变化后重新生成计划：`statewarden plan`。";
+    /// Nothing to do.
+    NothingToDo =
+        "Nothing is left to do.",
+        "没有需要执行的操作。";
+    /// Wait.
+    WaitAndApply =
+        "Remove the cause named in the evidence and apply the same plan again before it expires.",
+        "消除依据中所述原因后，在计划过期前重新执行同一计划。";
+    /// Read the refusal.
+    ReadTheRefusal =
+        "The record is still there. The code says why: a use, a child, or a missing right; nothing else was tried.",
+        "记录仍在。错误码说明了原因：被使用、有子项或权限不足；没有尝试其他办法。";
+    /// Look by hand.
+    LookByHand =
+        "Look at the record and its path by hand, then make a new plan. The call is never repeated by itself.",
+        "人工检查该记录及其路径，然后重新生成计划。程序不会自行重复调用。";
     /// Change the configuration.
     ChangeConfig =
         "Change the setting named in the evidence; it was not put into effect.",

@@ -5,6 +5,7 @@ use jiff::civil::DateTime;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{Remedy, Target};
+use crate::domain::text::printable;
 use crate::domain::{HdfsPath, RecordId, ResourceKind};
 use crate::gates::{Gate, GateResult};
 use crate::views::Generation;
@@ -137,4 +138,23 @@ pub struct Plan {
     pub advice: Vec<Advice>,
     /// What the reader has to know, such as that a replica was not excluded.
     pub notes: Vec<String>,
+}
+
+/// What differs between a target as planned and as it is now, in words.
+pub fn changed(planned: &RecordTarget, now: &RecordTarget) -> String {
+    let mut differences = Vec::new();
+    let mut note = |what: &str, was: String, is: String| {
+        if was != is {
+            differences.push(format!("{what} was {was}, is {is}"));
+        }
+    };
+    note("full name", printable(&planned.full_name), printable(&now.full_name));
+    note("owner", planned.owner_id.to_string(), now.owner_id.to_string());
+    note("name of the owner", printable(&planned.owner), printable(&now.owner));
+    note("tenant", printable(&planned.tenant), printable(&now.tenant));
+    note("path", printable(planned.path.as_str()), printable(now.path.as_str()));
+    note("type", planned.directory.to_string(), now.directory.to_string());
+    note("size", format!("{:?}", planned.size), format!("{:?}", now.size));
+    note("update time", format!("{:?}", planned.updated), format!("{:?}", now.updated));
+    differences.join("; ")
 }

@@ -37,6 +37,56 @@ pub enum LedgerError {
         /// Ours.
         known: i64,
     },
+    /// Its place names something that cannot hold it.
+    #[error(
+        "the ledger {place} cannot be used: {why}; name a SQLite file, as in --ledger /var/lib/statewarden/ledger.db"
+    )]
+    Unsupported {
+        /// Path, or URL without credentials.
+        place: String,
+        /// Why not.
+        why: String,
+    },
+    /// The lease ran out or is somebody else's; nothing was written.
+    #[error("the lease is not ours any more: {standing}; nothing was written, apply again to settle what is open")]
+    LeaseLost {
+        /// How it stands now.
+        standing: String,
+    },
+    /// An intent that would do something twice; nothing was written.
+    #[error("record {record} is not tried again: intent {intent} on it is {standing}; make a new plan")]
+    SecondTry {
+        /// Record.
+        record: RecordId,
+        /// The intent that stands in the way.
+        intent: i64,
+        /// How that one stands: `still open`, or its outcome.
+        standing: String,
+    },
+    /// An outcome for an intent that is not open; nothing was written.
+    #[error("intent {intent} is not open: it has an outcome, or was never written")]
+    NotOpen {
+        /// The intent.
+        intent: i64,
+    },
+    /// The hash of a plan does not cover it; nothing was written.
+    #[error("the plan does not have the hash it names ({hash}); make a new plan")]
+    PlanHash {
+        /// The hash that it names.
+        hash: String,
+    },
+    /// No such run, or one that compared nothing.
+    #[error("the ledger holds no run {run} that compared anything; `statewarden history` lists the runs")]
+    UnknownRun {
+        /// The id that was asked for.
+        run: String,
+    },
+    /// The beginning of an id fits several runs.
+    #[error("several runs begin with {text}; give more of the id")]
+    AmbiguousRun {
+        /// What was asked for.
+        text: String,
+    },
 }
 
 /// One pass of the program.
@@ -63,6 +113,8 @@ pub struct RunEntry {
 pub struct FindingEntry {
     /// Fingerprint.
     pub fingerprint: String,
+    /// Scope of the runs that saw it; see [`RunEntry::scope`].
+    pub scope: String,
     /// The finding as last seen.
     pub finding: Finding,
     /// When it was first seen in its present spell.
@@ -71,6 +123,8 @@ pub struct FindingEntry {
     pub last_seen: Timestamp,
     /// When a run first did not see it any more, with the views it rests on whole.
     pub resolved: Option<Timestamp>,
+    /// How often it came: 1, and one more for each time it was seen again after it was resolved.
+    pub spells: u32,
 }
 
 /// What changed between two runs.
@@ -82,6 +136,9 @@ pub struct Difference {
     pub gone: Vec<Finding>,
     /// In both.
     pub known: Vec<Finding>,
+    /// Only in the earlier run, but the later one had gaps or another scope: not known to be gone.
+    #[serde(default)]
+    pub unclear: Vec<Finding>,
 }
 
 /// What became of an action.
@@ -200,16 +257,25 @@ pub trait Ledger: Send + Sync {
     /// Writes a run that begins.
     async fn begin_run(&self, run: &RunEntry) -> Result<(), LedgerError>;
 
-    /// Writes the end of a run with what it found: updates first and last seen, and what is resolved.
+    /// Writes the end of a run with what it found: updates first and last seen, and what is resolved. The comparison has to be
+    /// the whole one of the run's inventory: what is not in it was not seen, and is resolved if no view was incomplete.
     async fn end_run(&self, run: &RunEntry, comparison: &Comparison) -> Result<(), LedgerError>;
+
+    /// Writes the end of a run that compared nothing (a lease that was held, a failure): no finding is seen or resolved by it,
+    /// and it counts neither as an observation nor as the last run.
+    async fn abandon_run(&self, run: &RunEntry) -> Result<(), LedgerError>;
 
     /// Runs, newest first.
     async fn runs(&self, limit: u32) -> Result<Vec<RunEntry>, LedgerError>;
 
+    /// The run that a person means: an id, the beginning of one, `last` (the newest run that compared), or `previous` (the one
+    /// before it of the same scope).
+    async fn resolve_run(&self, text: &str) -> Result<Option<RunEntry>, LedgerError>;
+
     /// All findings ever seen, newest last seen first.
     async fn findings(&self) -> Result<Vec<FindingEntry>, LedgerError>;
 
-    /// What changed between two runs.
+    /// What changed between two runs, by their ids; both must have compared.
     async fn difference(&self, earlier: &str, later: &str) -> Result<Difference, LedgerError>;
 
     /// The records that a run of the same scope, ended at or before `until`, reported as stale, with the time of the latest such
@@ -218,6 +284,9 @@ pub trait Ledger: Send + Sync {
 
     /// Records a plan; a plan that is not recorded is never applied.
     async fn save_plan(&self, plan: &Plan) -> Result<(), LedgerError>;
+
+    /// The plan of this hash, if it was recorded here.
+    async fn load_plan(&self, hash: &str) -> Result<Option<Plan>, LedgerError>;
 
     /// Whether a plan of this hash was recorded here.
     async fn knows_plan(&self, hash: &str) -> Result<bool, LedgerError>;
@@ -246,7 +315,7 @@ pub trait Ledger: Send + Sync {
         record: RecordId,
     ) -> Result<Intent, LedgerError>;
 
-    /// Writes the outcome of an intent.
+    /// Writes the outcome of an open intent under the lease, which need not be the one it was opened under.
     async fn close_intent(&self, lease: &Lease, intent: i64, outcome: &Outcome) -> Result<(), LedgerError>;
 
     /// Appends to the audit chain and returns the new head hash.
@@ -257,4 +326,8 @@ pub trait Ledger: Send + Sync {
 
     /// Checks the audit chain link by link.
     async fn verify_audit(&self) -> Result<AuditVerdict, LedgerError>;
+
+    /// The same, and the given head (that an earlier apply printed) has to occur in the chain; else the newest entries were cut
+    /// off, or the chain was made anew.
+    async fn verify_audit_to(&self, head: &str) -> Result<AuditVerdict, LedgerError>;
 }

@@ -1,11 +1,13 @@
 //! The reading ports. None of them fails as a whole: what could not be read comes back as gaps or as one of four answers.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use crate::domain::{Existence, HdfsPath, JobId};
 use crate::views::flink::ShownRestorePoint;
 use crate::views::hdfs::{ClockReading, ContentSummary};
-use crate::views::resources::{Opinion, Record, StorageEntry};
+use crate::views::resources::{Opinion, Record, StorageEntry, User};
 use crate::views::{ClusterView, Gap, Listing, ResourceView};
 
 /// The answer to "what is in this directory?".
@@ -19,6 +21,20 @@ pub enum ListAnswer {
     NotADirectory,
     /// Refused or failed; the gap names the path.
     Unread(Gap),
+}
+
+/// Whether the file system takes writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WriteState {
+    /// It does.
+    Open,
+    /// The NameNode is in safe mode: reads work, writes fail.
+    SafeMode,
+    /// It could not be told.
+    Unknown {
+        /// What came back.
+        why: String,
+    },
 }
 
 /// One Flink cluster or history server.
@@ -46,6 +62,10 @@ pub trait HdfsRead: Send + Sync {
     /// Totals of a subtree; `None` with any answer but a summary.
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary>;
 
+    /// Whether the file system takes writes now. Asked with a call that changes nothing: making the root directory, which
+    /// every NameNode has, and which safe mode refuses before anything else.
+    async fn probe_writes(&self) -> WriteState;
+
     /// The NameNode's clock as of the last answer.
     fn clock(&self) -> Option<ClockReading>;
 
@@ -64,6 +84,15 @@ pub trait ResourceRead: Send + Sync {
 
     /// All workflow definitions of all projects and the UDF functions, added to `view` with their gaps.
     async fn fetch_workflows(&self, view: &mut ResourceView);
+
+    /// One record as it is now, found by id (by name up to 2.0): `Ok(None)` only if the server says that there is none.
+    async fn fetch_record(&self, record: &Record) -> Result<Option<Record>, Gap>;
+
+    /// The records directly below a directory record, as they are now.
+    async fn fetch_below(&self, directory: &Record) -> Result<Vec<Record>, Gap>;
+
+    /// All users with their tenants, as they are now.
+    async fn fetch_users(&self) -> Result<BTreeMap<i64, User>, Gap>;
 
     /// The server's own opinion on whether the file of a record exists (`view`, up to 3.1).
     async fn fetch_opinion(&self, record: &Record) -> Opinion;

@@ -34,9 +34,10 @@ impl Verdict {
 
     fn of_finding(finding: &Finding) -> Self {
         match finding.code.effect() {
-            Effect::Incomplete => Self::Incomplete,
             Effect::Drift if finding.severity >= Severity::Warning => Self::Drift,
-            Effect::Drift => Self::Clean,
+            Effect::Drift | Effect::Note => Self::Clean,
+            // Refusals and outcomes come from acting, never from looking; a report that holds one tells no clean world.
+            Effect::Incomplete | Effect::Refused | Effect::NotProven => Self::Incomplete,
         }
     }
 
@@ -310,6 +311,7 @@ fn summary(comparison: &Comparison) -> Summary {
         match finding.code.effect() {
             Effect::Drift => summary.drift += 1,
             Effect::Incomplete => summary.could_not_tell += 1,
+            Effect::Note | Effect::Refused | Effect::NotProven => {}
         }
         *summary.by_severity.entry(finding.severity).or_default() += 1;
         *summary.by_code.entry(finding.code).or_default() += 1;

@@ -56,6 +56,20 @@ pub struct ClockReading {
     pub local: Timestamp,
 }
 
+/// What was seen of the Trashes of all accounts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct TrashView {
+    /// Whether every Trash that was found could be looked into.
+    #[serde(default)]
+    pub readable: bool,
+    /// `Current` and the emptier's checkpoints of every account: `/user/<name>/.Trash/<checkpoint>`.
+    #[serde(default)]
+    pub checkpoints: Vec<HdfsPath>,
+    /// Copies of paths that look absent, by the path they were moved from.
+    #[serde(default)]
+    pub copies: BTreeMap<HdfsPath, HdfsPath>,
+}
+
 /// What HDFS holds, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HdfsView {
@@ -71,6 +85,9 @@ pub struct HdfsView {
     /// Sizes of directories that were not walked.
     #[serde(default)]
     pub summaries: BTreeMap<HdfsPath, ContentSummary>,
+    /// Trash directories, and which of the asked paths have a copy in one.
+    #[serde(default)]
+    pub trash: TrashView,
     /// The NameNode's clock against ours.
     #[serde(default)]
     pub clock: Option<ClockReading>,
@@ -155,6 +172,11 @@ impl HdfsView {
         }
         let (ancestor, _, missing) = self.nearest_listed(path)?;
         Some(ancestor.join(missing))
+    }
+
+    /// The copy in a Trash of a path or of the nearest ancestor that was moved there with it.
+    pub fn trash_copy(&self, path: &HdfsPath) -> Option<&HdfsPath> {
+        path.ancestors().find_map(|at| self.trash.copies.get(at))
     }
 
     /// All listed directories at or below `root`, in order.

@@ -6,6 +6,7 @@ mod contract_flink;
 mod contract_webhdfs;
 mod demo_platform;
 mod dolphin_adapter;
+mod dolphin_generations;
 mod dolphin_server;
 mod dolphin_writer;
 mod flink_adapter;

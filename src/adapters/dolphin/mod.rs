@@ -4,8 +4,11 @@
 //! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`. The
 //! writer is a type of its own, with a client of its own, for records only.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
+mod again;
 mod envelope;
 mod pages;
 mod probe;
@@ -28,7 +31,7 @@ use crate::adapters::http::HttpSetupError;
 use crate::config::DsConfig;
 use crate::domain::HdfsPath;
 use crate::ports::read::ResourceRead;
-use crate::views::resources::{Opinion, Record, StorageEntry};
+use crate::views::resources::{Opinion, Record, StorageEntry, User};
 use crate::views::{Cause, Gap, GapKind, Generation, ResourceView, ViewName};
 
 /// The resource center of one server.
@@ -219,6 +222,18 @@ impl ResourceRead for Dolphin {
         fold(&mut view.gaps);
     }
 
+    async fn fetch_record(&self, record: &Record) -> Result<Option<Record>, Gap> {
+        self.record_again(record).await
+    }
+
+    async fn fetch_below(&self, directory: &Record) -> Result<Vec<Record>, Gap> {
+        self.below_again(directory).await
+    }
+
+    async fn fetch_users(&self) -> Result<BTreeMap<i64, User>, Gap> {
+        self.users_again().await
+    }
+
     async fn fetch_opinion(&self, record: &Record) -> Opinion {
         let question =
             Question::new(format!("the file of record {}", record.id), format!("/resources/{}/view", record.id))
@@ -227,7 +242,8 @@ impl ResourceRead for Dolphin {
         match self.api.ask::<Dropped>(&question).await {
             Ok(_) => Opinion::Opens,
             Err(failure) if failure.has_code(20012) => Opinion::NotThere,
-            Err(failure) => Opinion::NoOpinion { why: failure.to_string() },
+            Err(failure) if failure.has_code(20006) => Opinion::NoOpinion { why: failure.to_string() },
+            Err(failure) => Opinion::Failed { why: failure.to_string() },
         }
     }
 }

@@ -26,7 +26,7 @@ const ROOT: i64 = -1;
 const MAX_SINGLE: usize = 1_000;
 
 /// "The resource does not exist": what the pages of a directory say that went away since the tree was read.
-const RESOURCE_NOT_EXIST: i64 = 20004;
+pub(super) const RESOURCE_NOT_EXIST: i64 = 20004;
 
 /// The generations with records that are read here, by what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) enum RecordApi {
 impl RecordApi {
     /// The question for one record. `/resources/{id}` without `/query` answers with the parent of `id`, or by name with any
     /// number in place of the id; 2.0 has nothing else.
-    fn single(self, kind: ResourceKind, id: i64, full_name: &str) -> Question {
+    pub(super) fn single(self, kind: ResourceKind, id: i64, full_name: &str) -> Question {
         let what = format!("record {id}");
         match self {
             Self::V20 => Question::new(what, "/resources/0").with("type", kind.api_name()).with("fullName", full_name),
@@ -110,8 +110,8 @@ struct WireNode {
 /// A record on a page or by id.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireRecord {
-    id: i64,
+pub(super) struct WireRecord {
+    pub(super) id: i64,
     pid: i64,
     #[serde(rename = "type")]
     kind: ResourceKind,
@@ -166,8 +166,7 @@ impl Reading<'_> {
     }
 
     async fn fetch_tree(&mut self) -> Option<Tree> {
-        let what = format!("the tree of {} records", self.kind.api_name());
-        let question = Question::new(what, "/resources/list").with("type", self.kind.api_name());
+        let question = tree_question(self.kind);
         match self.api.ask::<Vec<WireNode>>(&question).await {
             Ok(nodes) => {
                 let mut tree = Tree::new();
@@ -205,13 +204,7 @@ impl Reading<'_> {
     }
 
     async fn fetch_directory(&self, directory: i64) -> pages::Listed<WireRecord> {
-        let kind = self.kind.api_name();
-        let what = match directory {
-            ROOT => format!("{kind} records of the root directory"),
-            id => format!("{kind} records of directory {id}"),
-        };
-        let question = Question::new(what, "/resources").with("type", kind).with("id", directory);
-        pages::list_all(self.api, &question, self.limits.page_size, |record: &WireRecord| record.id).await
+        list_directory(self.api, self.limits, self.kind, directory).await
     }
 
     fn report(&mut self, walk: &Walk, newest: Option<&Tree>) {
@@ -287,20 +280,65 @@ impl Reading<'_> {
     }
 
     fn to_records(&self, details: BTreeMap<i64, WireRecord>, newest: &Tree) -> Vec<Record> {
-        let bare = newest.iter().filter(|(id, _)| !details.contains_key(id)).map(|(id, entry)| Record {
-            id: RecordId(*id),
-            full_name: entry.full_name.as_str().into(),
-            kind: self.kind,
-            directory: entry.directory,
-            size: None,
-            owner: None,
-            created: None,
-            updated: None,
-        });
-        let mut records: Vec<Record> = bare.collect();
+        let bare = newest.iter().filter(|(id, _)| !details.contains_key(id));
+        let mut records: Vec<Record> = bare.map(|(id, entry)| bare_record(*id, entry, self.kind)).collect();
         records.extend(details.into_values().map(|wire| to_record(wire, self.kind, self.manner)));
         records
     }
+}
+
+/// The records that the tree shows anywhere below a directory record: id, full name and sort only. Unlike the pages of 3.0
+/// it holds those of deleted owners, which a delete of the directory would take along.
+pub(super) async fn list_tree_below(api: &Api, kind: ResourceKind, directory: i64) -> Result<Vec<Record>, Failure> {
+    let nodes: Vec<WireNode> = api.ask(&tree_question(kind)).await?;
+    let mut todo: Vec<WireNode> = nodes;
+    let mut found = None;
+    while let Some(node) = todo.pop() {
+        if node.id == directory {
+            found = node.children;
+            break;
+        }
+        todo.extend(node.children.unwrap_or_default());
+    }
+    let mut below = Tree::new();
+    // What else may be wrong with the tree does not make it empty.
+    flatten(found.unwrap_or_default(), kind, true, &mut below).map_err(|_| Failure::Shape { column: 0 })?;
+    Ok(below.iter().map(|(id, entry)| bare_record(*id, entry, kind)).collect())
+}
+
+fn tree_question(kind: ResourceKind) -> Question {
+    let what = format!("the tree of {} records", kind.api_name());
+    Question::new(what, "/resources/list").with("type", kind.api_name())
+}
+
+/// A record of which only the tree is known.
+fn bare_record(id: i64, entry: &Entry, kind: ResourceKind) -> Record {
+    Record {
+        id: RecordId(id),
+        full_name: entry.full_name.as_str().into(),
+        kind,
+        directory: entry.directory,
+        size: None,
+        owner: None,
+        created: None,
+        updated: None,
+    }
+}
+
+/// The records of one directory level, page by page.
+pub(super) async fn list_directory(
+    api: &Api,
+    limits: Limits,
+    kind: ResourceKind,
+    directory: i64,
+) -> pages::Listed<WireRecord> {
+    let name = kind.api_name();
+    let what = match directory {
+        ROOT => format!("{name} records of the root directory"),
+        id => format!("{name} records of directory {id}"),
+    };
+    let question = Question::new(what, "/resources").with("type", name).with("id", directory);
+    pages::list_all(api, &question, limits.page_size, |record: &WireRecord| record.id).await
 }
 
 async fn fetch_record(api: &Api, id: i64, question: &Question) -> Result<WireRecord, Failure> {
@@ -357,7 +395,7 @@ fn flatten(nodes: Vec<WireNode>, kind: ResourceKind, is_mixed: bool, tree: &mut 
     Ok(())
 }
 
-fn to_record(wire: WireRecord, kind: ResourceKind, manner: RecordApi) -> Record {
+pub(super) fn to_record(wire: WireRecord, kind: ResourceKind, manner: RecordApi) -> Record {
     let time = |text: Option<String>| text.and_then(|text| manner.parse_time(&text));
     Record {
         id: RecordId(wire.id),

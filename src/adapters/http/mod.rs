@@ -227,8 +227,17 @@ impl HttpWriter {
     /// Sends `DELETE url` once. No redirect is followed and no answer, 429 included, leads to a second request. With any
     /// fault it is unknown whether the server did it.
     pub async fn delete_once(&self, url: &Url) -> Result<Answer, HttpFault> {
+        self.send(reqwest::Method::DELETE, url).await
+    }
+
+    /// Sends `PUT url` once, without a body.
+    pub async fn put_once(&self, url: &Url) -> Result<Answer, HttpFault> {
+        self.send(reqwest::Method::PUT, url).await
+    }
+
+    async fn send(&self, method: reqwest::Method, url: &Url) -> Result<Answer, HttpFault> {
         let Self(http) = self;
-        let sent = http.send_once(http.client.delete(url.clone()));
+        let sent = http.send_once(http.client.request(method, url.clone()));
         match tokio::time::timeout(http.timeout, sent).await {
             Ok(answered) => answered.map(|(answer, _)| answer),
             Err(_) => Err(HttpFault::TimedOut(http.timeout.as_secs())),

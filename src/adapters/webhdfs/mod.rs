@@ -1,6 +1,7 @@
 //! HDFS over WebHDFS: NameNodes of one HA pair, HttpFS, or Knox.
 //!
-//! Every question is a read. Its answer is decided on the typed exception (`RemoteException.exception`), never on the HTTP
+//! Every question is a read, but for one that changes nothing: whether writes are taken is asked by making the root
+//! directory, which is there. Its answer is decided on the typed exception (`RemoteException.exception`), never on the HTTP
 //! status: only 404 together with `FileNotFoundException` is an absence, only `AccessControlException` a refusal, and all
 //! else (a proxy's page, a NameNode whose web application did not start, a cut body) tells nothing about the path.
 //!
@@ -26,10 +27,10 @@ use self::failover::{Node, Nodes, PAUSE};
 use self::listing::{Collected, Step};
 use self::question::{Class, Failure, Operation, Question};
 use self::wire::Owners;
-use super::http::{HttpClient, HttpSetupError};
+use super::http::{HttpClient, HttpSetupError, HttpWriter};
 use crate::config::HdfsConfig;
 use crate::domain::{Existence, HdfsPath};
-use crate::ports::read::{HdfsRead, ListAnswer};
+use crate::ports::read::{HdfsRead, ListAnswer, WriteState};
 use crate::views::Gap;
 use crate::views::hdfs::{ClockReading, ContentSummary};
 
@@ -46,6 +47,7 @@ pub struct ServerDefaults {
 /// The reader of one HDFS.
 pub struct WebHdfs {
     http: HttpClient,
+    writer: HttpWriter,
     nodes: Nodes,
     identity: Identity,
     pages: AtomicBool,
@@ -80,6 +82,7 @@ impl WebHdfs {
     pub fn new(config: &HdfsConfig) -> Result<Self, HttpSetupError> {
         Ok(Self {
             http: HttpClient::new(&config.http, &[])?,
+            writer: HttpWriter::new(&config.http, &[])?,
             nodes: Nodes::new(&config.urls),
             identity: Identity::new(config),
             pages: AtomicBool::new(true),
@@ -226,6 +229,28 @@ impl HdfsRead for WebHdfs {
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary> {
         let question = Question::new(Operation::Summary, path);
         self.ask(&question).await.and_then(|fetched| self.understand(&fetched, wire::parse_summary)).ok()
+    }
+
+    async fn probe_writes(&self) -> WriteState {
+        let root = HdfsPath::root();
+        let question = Question::new(Operation::MakeRoot, &root);
+        let mut failures = Vec::new();
+        for (_, node) in self.nodes.in_order() {
+            let url = address::of(&node.base, &question, &self.identity);
+            let answer = self.writer.put_once(&url).await.map_err(|fault| Failure::http(&fault).by(&node.name));
+            let opened = answer.and_then(|answer| {
+                wire::open(&answer, question.op, |text| self.identity.scrub(text))
+                    .map(drop)
+                    .map_err(|f| f.by(&node.name))
+            });
+            match opened {
+                Ok(()) => return WriteState::Open,
+                Err(failure) if failure.class == Class::SafeMode => return WriteState::SafeMode,
+                Err(failure) if failure.class.tries_next() => failures.push(failure),
+                Err(failure) => return WriteState::Unknown { why: failure.explain(&question) },
+            }
+        }
+        WriteState::Unknown { why: Failure::of_all(failures).explain(&question) }
     }
 
     fn clock(&self) -> Option<ClockReading> {

@@ -22,6 +22,8 @@ pub(super) enum Operation {
     ServerDefaults,
     /// Home of the effective user.
     Home,
+    /// Making the root directory, which is there: changes nothing, and safe mode refuses it.
+    MakeRoot,
 }
 
 impl Operation {
@@ -35,6 +37,7 @@ impl Operation {
             Self::TrashRoot => "GETTRASHROOT",
             Self::ServerDefaults => "GETSERVERDEFAULTS",
             Self::Home => "GETHOMEDIRECTORY",
+            Self::MakeRoot => "MKDIRS",
         }
     }
 
@@ -75,8 +78,10 @@ pub(super) enum Class {
     NotImpersonated,
     /// `StandbyException`.
     Standby,
-    /// `RetriableException`, `SafeModeException`: the same question may be answered later.
+    /// `RetriableException`: the same question may be answered later.
     Busy,
+    /// `SafeModeException`: reads work, writes do not; a few reads fail too while block reports are missing.
+    SafeMode,
     /// The server does not know the operation.
     UnknownOperation,
     /// `UnresolvedPathException`: a symbolic link on the way.
@@ -104,13 +109,13 @@ impl Class {
     pub(super) const fn tries_next(self) -> bool {
         match self {
             Self::Http(cause) => !matches!(cause, Cause::Throttled),
-            _ => matches!(self, Self::Standby | Self::Busy | Self::ServerError | Self::NotWebHdfs),
+            _ => matches!(self, Self::Standby | Self::Busy | Self::SafeMode | Self::ServerError | Self::NotWebHdfs),
         }
     }
 
     /// Whether the same question may be answered a little later.
     pub(super) const fn may_pass(self) -> bool {
-        matches!(self, Self::Standby | Self::Busy)
+        matches!(self, Self::Standby | Self::Busy | Self::SafeMode)
     }
 
     /// Whether only an active NameNode gives this answer. A standby checks credentials and parameters before its own state,
@@ -123,7 +128,7 @@ impl Class {
         match self {
             Self::Denied | Self::NotAuthenticated | Self::NotImpersonated => Cause::NotAuthorized,
             Self::Standby => Cause::Standby,
-            Self::Busy | Self::Exception | Self::ServerError => Cause::ServerError,
+            Self::Busy | Self::SafeMode | Self::Exception | Self::ServerError => Cause::ServerError,
             Self::UnknownOperation | Self::Symlink => Cause::Unsupported,
             // An absence is a failure only where it is no answer: for the root, which always exists.
             Self::NotWebHdfs | Self::NotUnderstood | Self::NotFound => Cause::NotUnderstood,
@@ -147,7 +152,8 @@ impl Class {
             Self::Standby => {
                 "name both NameNodes in `hdfs.urls`, and see `hdfs haadmin -getAllServiceState` for the active one"
             }
-            Self::Busy => "the NameNode is starting or in safe mode; run again once it has left it",
+            Self::Busy => "the NameNode is starting; run again once it is up",
+            Self::SafeMode => "the NameNode is in safe mode; run again once it has left it",
             Self::UnknownOperation => "this server is too old for the question",
             Self::Symlink => "symbolic links are not followed; name what the link points at",
             Self::Exception => "look into the log of the NameNode, and check `hdfs.user` and `hdfs.urls`",
@@ -194,7 +200,7 @@ impl Failure {
 
     /// The one failure that stands for those of all servers: what may pass first, then what the first one said.
     pub(super) fn of_all(failures: Vec<Self>) -> Self {
-        let class = [Class::Busy, Class::Standby]
+        let class = [Class::SafeMode, Class::Busy, Class::Standby]
             .into_iter()
             .find(|class| failures.iter().any(|failure| failure.class == *class))
             .or_else(|| failures.first().map(|failure| failure.class));

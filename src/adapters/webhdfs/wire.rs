@@ -239,7 +239,8 @@ fn class_of(status: u16, exception: &str, message: &str, op: Operation) -> Class
         "FileNotFoundException" if status == 404 => Class::NotFound,
         "AccessControlException" => Class::Denied,
         "StandbyException" | "ObserverRetryOnActiveException" => Class::Standby,
-        "RetriableException" | "SafeModeException" => Class::Busy,
+        "RetriableException" => Class::Busy,
+        "SafeModeException" => Class::SafeMode,
         "AuthorizationException" => Class::NotImpersonated,
         // A bad, expired or cancelled delegation token is a 403 `SecurityException`.
         "SecurityException" | "AuthenticationException" | "InvalidToken" => Class::NotAuthenticated,
@@ -300,7 +301,7 @@ mod tests {
         assert_eq!(class(404, "AccessControlException", "x"), Class::Denied);
         assert_eq!(class(403, "StandbyException", "x"), Class::Standby);
         assert_eq!(class(500, "RetriableException", "x"), Class::Busy);
-        assert_eq!(class(403, "SafeModeException", "x"), Class::Busy);
+        assert_eq!(class(403, "SafeModeException", "x"), Class::SafeMode);
         assert_eq!(class(403, "SnapshotAccessControlException", "x"), Class::Exception);
         assert_eq!(class(404, "SomethingElseException", "x"), Class::Exception);
         assert_eq!(class(400, "InvalidPathException", "Invalid path name /a:b"), Class::Exception);

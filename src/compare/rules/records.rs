@@ -290,7 +290,14 @@ fn stale(context: &Context<'_>, facts: &RecordFacts<'_>, finding: Finding) -> Fi
     users.dedup();
     let finding =
         if users.is_empty() { finding } else { finding.because(format!("used by workflow {}", users.join(", "))) };
-    if context.uses.is_bound(facts.record) { finding.because("a UDF function is bound to it") } else { finding }
+    let finding =
+        if context.uses.is_bound(facts.record) { finding.because("a UDF function is bound to it") } else { finding };
+    match facts.path.as_ref().and_then(|path| context.inventory.hdfs.trash_copy(path)) {
+        Some(copy) => finding
+            .because(format!("a copy waits at {}", printable(copy.as_str())))
+            .with_remedy(Remedy::RestoreFromTrash),
+        None => finding,
+    }
 }
 
 fn describe(facts: &RecordFacts<'_>) -> String {

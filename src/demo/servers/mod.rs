@@ -75,11 +75,25 @@ impl Platform {
     /// Starts the servers of a world.
     pub fn start(world: World, options: Options) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        match Self::start_on(&runtime, world, options) {
+            Ok(mut platform) => {
+                platform.runtime = Some(runtime);
+                Ok(platform)
+            }
+            Err(error) => {
+                // As in `drop`: the caller may be in async code, where dropping a runtime panics.
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
+    }
+
+    fn start_on(runtime: &Runtime, world: World, options: Options) -> io::Result<Self> {
         let _inside = runtime.enter();
         let file_system = SharedFileSystem::new(FileSystem::from_world(&world));
         let hdfs = Arc::new(WebHdfsServer::new(&world, file_system, options.page_limit));
         let mut platform = Self {
-            addresses: Addresses { hdfs: vec![serve_hdfs(&runtime, &hdfs)?], ..Addresses::default() },
+            addresses: Addresses { hdfs: vec![serve_hdfs(runtime, &hdfs)?], ..Addresses::default() },
             flink: Vec::new(),
             hdfs,
             dolphin: None,
@@ -88,11 +102,10 @@ impl Platform {
             world,
         };
         for cluster in platform.world.flink.clone() {
-            let url = platform.start_cluster(&runtime, &cluster)?;
+            let url = platform.start_cluster(runtime, &cluster)?;
             platform.addresses.flink.push((cluster.cluster, url));
         }
-        platform.start_dolphin(&runtime)?;
-        platform.runtime = Some(runtime);
+        platform.start_dolphin(runtime)?;
         Ok(platform)
     }
 
