@@ -6,6 +6,8 @@
 //! are run as scans too, and those of their findings that this build knows are compared; such lines begin with `findings` and
 //! do not count.
 
+#![expect(clippy::print_stdout, reason = "the lines are what this program is for")]
+
 #[path = "scenario/matching.rs"]
 mod matching;
 #[path = "scenario/need.rs"]

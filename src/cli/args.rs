@@ -248,7 +248,7 @@ pub struct DoctorArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum ConfigCommand {
     /// Check the configuration and name everything that is wrong with it; asks no system.
-    Check(ConfigArgs),
+    Check(Box<ConfigArgs>),
     /// Print a commented configuration file to start from.
     Example,
 }

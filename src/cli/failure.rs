@@ -1,5 +1,6 @@
 //! Errors as a person reads them. The one place that prints a chain of errors: their `Display` never repeats the source.
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use clap::error::ErrorKind;
@@ -10,7 +11,8 @@ use super::exit::ExitCode;
 pub(super) fn report(error: &anyhow::Error) -> ExitCode {
     let mut text = format!("error: {error}\n");
     for source in error.chain().skip(1) {
-        text.push_str(&format!("  because: {source}\n"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  because: {source}");
     }
     // Where stderr is closed there is nobody to tell.
     drop(std::io::stderr().write_all(text.as_bytes()));

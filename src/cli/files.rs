@@ -45,9 +45,9 @@ fn write_beside(
     temporary.push(name);
     temporary.push(format!(".{}.tmp", std::process::id()));
     let mut unfinished = Unfinished { path: path.with_file_name(temporary), kept: false };
-    let mut file = BufWriter::new(create(&unfinished.path, private)?);
-    fill(&mut file)?;
-    file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+    let mut out = BufWriter::new(create(&unfinished.path, private)?);
+    fill(&mut out)?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     std::fs::rename(&unfinished.path, path)?;
     unfinished.kept = true;
     Ok(())

@@ -724,10 +724,10 @@ impl World {
     /// Reads a world file. The keys that only a case has are let through and ignored.
     pub fn load(text: &str, t0: Timestamp) -> Result<Self, WorldError> {
         let (document, _) = yaml::Document::parse(text)?.split_case_keys();
-        Self::from_document(document, t0)
+        Self::from_document(&document, t0)
     }
 
-    fn from_document(document: yaml::Document, t0: Timestamp) -> Result<Self, WorldError> {
+    fn from_document(document: &yaml::Document, t0: Timestamp) -> Result<Self, WorldError> {
         let mut world: Self = document.read()?;
         world.t0 = t0;
         Ok(world)

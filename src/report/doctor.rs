@@ -14,7 +14,7 @@ use crate::domain::text::printable;
 use crate::domain::{Existence, HdfsPath};
 use crate::views::flink::ClusterKind;
 use crate::views::hdfs::ClockReading;
-use crate::views::{Cause, ClusterView, Gap, ResourceView};
+use crate::views::{Cause, ClusterView, Gap, Generation, ResourceView};
 
 /// Version of the checkup's JSON form.
 pub const SCHEMA: &str = "statewarden/checkup/v1";
@@ -344,7 +344,7 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
         checks.push(check("dolphinscheduler", State::Ok, format!("base directory as the server says it: {base}")));
     }
     checks.push(check("dolphinscheduler", State::Ok, format!("base path as configured: {}", settings.base_path)));
-    if view.generation.is_some_and(|generation| generation.has_records()) {
+    if view.generation.is_some_and(Generation::has_records) {
         let all = if view.records_complete { "the complete set" } else { "NOT known to be all" };
         let state = if view.records_complete { State::Ok } else { State::Missing };
         checks.push(check(
@@ -437,10 +437,14 @@ pub fn render(checkup: &Checkup, style: Style) -> String {
     }));
     for group in checkup.checks.chunk_by(|a, b| a.system == b.system) {
         page.heading(&group[0].system);
-        group.iter().for_each(|check| print(&mut page, check));
+        for check in group {
+            print(&mut page, check);
+        }
     }
     page.heading("Kerberos");
-    KERBEROS.iter().for_each(|line| page.line(&format!("  {line}")));
+    for line in KERBEROS {
+        page.line(&format!("  {line}"));
+    }
     page.into_text()
 }
 

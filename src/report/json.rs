@@ -1,5 +1,7 @@
 //! JSON, for programs.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 /// Pretty JSON with a trailing newline.
@@ -20,7 +22,8 @@ fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 16);
     for c in json.chars() {
         if drives_a_terminal(c) {
-            out.push_str(&format!("\\u{:04x}", c as u32));
+            // Writing to a String cannot fail.
+            let _ = write!(out, "\\u{:04x}", c as u32);
         } else {
             out.push(c);
         }

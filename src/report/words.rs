@@ -55,7 +55,7 @@ pub(super) const fn severity(severity: Severity, lang: Lang) -> &'static str {
 }
 
 /// "1 finding", "2 findings": a number with its noun, for English.
-pub(super) fn count(n: usize, one: &str, many: &str) -> String {
+pub fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 

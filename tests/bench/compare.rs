@@ -26,7 +26,7 @@ const PER_DIRECTORY: usize = 1000;
 const STALE_EVERY: usize = 100;
 
 fn main() {
-    let records = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_000_000);
+    let records = std::env::args().find_map(|arg| arg.parse().ok()).unwrap_or(1_000_000);
     let before = resident();
     let inventory = inventory(records);
     let held = resident() - before;

@@ -193,8 +193,10 @@ fn the_demo_shows_the_important_findings_and_what_could_not_be_told() {
         ("workflow-writes-checkpoints-into-resources", "error"),
         ("view-incomplete", "error"),
         ("stale-resource-record", "warning"),
+        ("moved-resource-record", "warning"),
         ("unmanaged-hdfs-path", "warning"),
         ("size-mismatch", "warning"),
+        ("dangling-workflow-reference", "warning"),
         ("foreign-entry-in-root", "info"),
     ];
     assert_eq!(found, expected);

@@ -363,14 +363,14 @@ async fn every_store_keeps_files() {
     let files = SharedFileSystem::new(FileSystem::from_world(&world("title: t\n")));
     keeps_files(&EmbeddedStore::new(files, false)).await;
     let platform = Platform::start(world("title: t\n"), Options::default()).expect("a platform");
-    keeps_files(&RemoteHdfs::new(&platform.addresses.hdfs[0], "statewarden").expect("a client")).await;
+    keeps_files(&RemoteHdfs::new(&platform.addresses.hdfs, "statewarden").expect("a client")).await;
 }
 
 #[tokio::test]
 async fn a_store_in_trouble_is_no_absence() {
     let standby = "title: t\nhdfs: {server: {state: standby}}\n";
     let platform = Platform::start(world(standby), Options::default()).expect("a platform");
-    let store = RemoteHdfs::new(&platform.addresses.hdfs[0], "statewarden").expect("a client");
+    let store = RemoteHdfs::new(&platform.addresses.hdfs, "statewarden").expect("a client");
     let error = store.stat(&HdfsPath::root()).await.expect_err("no answer");
     assert_eq!(error.0, "StandbyException");
 }

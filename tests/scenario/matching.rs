@@ -36,13 +36,9 @@ impl Reported {
 
     /// One line: code, severity and what it is on.
     fn shown(&self) -> String {
-        let mut line = format!("{} {}", self.text("severity"), self.text("code"));
-        for key in TARGET_KEYS {
-            if !self.json[key].is_null() {
-                line += &format!(" {key}={}", self.json[key]);
-            }
-        }
-        line
+        let keys = TARGET_KEYS.iter().filter(|key| !self.json[**key].is_null());
+        let target = keys.map(|key| format!("{key}={}", self.json[key])).collect::<Vec<_>>();
+        format!("{} {} {}", self.text("severity"), self.text("code"), target.join(" "))
     }
 }
 
@@ -86,18 +82,14 @@ pub fn compare_findings(expected: &[ExpectedFinding], may: &[ExpectedFinding], r
     let missing = expected.iter().enumerate().filter(|(at, _)| !taken.contains(&Some(*at)));
     let mut wrong: Vec<String> = missing.map(|(_, entry)| format!("not reported: {}", shown(entry))).collect();
     for (finding, owner) in reported.iter().zip(&taken) {
-        let many = || expected.iter().any(|entry| entry.covers_many() && matches(entry, finding));
-        let allowed = || may.iter().any(|entry| matches_any_number(entry, finding));
-        if owner.is_none() && !finding.is_info() && !many() && !allowed() {
+        // An entry of `may_find`, and one that covers many, stands for any number of findings.
+        let more = expected.iter().filter(|entry| entry.covers_many()).chain(may);
+        let is_allowed = owner.is_some() || finding.is_info() || more.into_iter().any(|entry| matches(entry, finding));
+        if !is_allowed {
             wrong.push(format!("unexpected: {}", finding.shown()));
         }
     }
     wrong
-}
-
-/// An entry of `may_find` holds any number of times.
-fn matches_any_number(entry: &ExpectedFinding, finding: &Reported) -> bool {
-    matches(entry, finding)
 }
 
 /// Which entry each finding stands for: a matching as large as possible, so that a loose entry never takes the only finding
@@ -136,14 +128,10 @@ fn place(
 }
 
 fn shown(expected: &ExpectedFinding) -> String {
-    let mut line = format!("{} {}", expected.severity, expected.kind);
-    if let Some(path) = &expected.path {
-        line += &format!(" path={path:?}");
-    }
-    for (key, value) in keys_of_finding(expected) {
-        line += &format!(" {key}={value}");
-    }
-    line
+    let path = expected.path.as_ref().map(|path| ("path", Value::from(path.as_str())));
+    let keys = path.into_iter().chain(keys_of_finding(expected));
+    let target = keys.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    format!("{} {} {}", expected.severity, expected.kind, target.join(" "))
 }
 
 /// In a scan the only thing to plan is advice: a finding on that very target, which always carries a remedy.

@@ -1,7 +1,7 @@
 //! What a case needs that this build does not have. Decided by what is in the case, never by its name.
 
 use statewarden::compare::FindingCode;
-use statewarden::demo::servers::dolphin::generation_of;
+use statewarden::demo::servers::dolphin::check_generation;
 use statewarden::demo::world::{Case, World};
 use statewarden::views::resources::Generation;
 
@@ -37,7 +37,7 @@ fn missing_generation(world: &World) -> Option<String> {
         return Some(format!("needs DolphinScheduler {}", ds.version));
     }
     world.dolphinscheduler.as_ref()?;
-    generation_of(world).err().map(|error| error.to_string())
+    check_generation(world).err().map(|error| error.to_string())
 }
 
 fn missing_reader(world: &World) -> Option<String> {

@@ -14,10 +14,10 @@ use statewarden::demo::world::{Case, ExpectedFinding};
 use super::matching::{Reported, compare_advice, compare_findings, exit_code_of_scan, leaks};
 
 /// Longest time one case may take, the start of the servers included.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Deadline of one request of the program: a server that never answers must not use up the time of the case.
-const REQUEST_TIMEOUT: &str = "10s";
+const REQUEST_TIMEOUT: &str = "5s";
 
 /// How much of a case is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,13 +79,8 @@ async fn drift(folder: &Path, token: Option<&str>) -> std::io::Result<Output> {
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(next) = source {
-        text += &format!(": {next}");
-        source = next.source();
-    }
-    text
+    let sources = std::iter::successors(Some(error), |error| error.source());
+    sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The configuration with short deadlines where the world says none.

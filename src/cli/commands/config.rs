@@ -6,6 +6,7 @@ use crate::cli::output;
 use crate::config::Config;
 use crate::config::load::load;
 use crate::domain::text::printable;
+use crate::report::words::count;
 
 /// Checks the configuration or prints the example.
 pub fn run(command: &ConfigCommand) -> anyhow::Result<ExitCode> {
@@ -26,33 +27,25 @@ fn check(args: &ConfigArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn summary(config: &Config) -> String {
-    let mut text = String::new();
-    for refusal in &config.refusals {
-        text.push_str(&format!(
-            "refused: {}: {}\n    -> {}\n",
-            printable(&refusal.place),
-            printable(&refusal.what),
-            printable(&refusal.remedy)
-        ));
-    }
-    let source = config
-        .source
-        .as_ref()
-        .map_or_else(|| "flags and environment".to_owned(), |path| printable(&path.display().to_string()));
+    let refusals = config.refusals.iter().map(|refusal| {
+        let said =
+            format!("refused: {}: {}\n    -> {}", refusal.place, printable(&refusal.what), printable(&refusal.remedy));
+        said + "\n"
+    });
+    let source = config.source.as_ref().map(|path| printable(&path.display().to_string()));
     let flink = if config.flink_none {
         "no Flink on purpose".to_owned()
     } else {
-        format!("{} cluster(s)", config.clusters.len())
+        count(config.clusters.len(), "cluster", "clusters")
     };
-    let ds = config
-        .ds
-        .as_ref()
-        .map_or_else(|| "no DolphinScheduler".to_owned(), |ds| format!("DolphinScheduler {}", printable(&ds.version)));
-    text.push_str(&format!(
-        "{source}: readable; {flink}, {ds}, {} checkpoint root(s), {} ignore(s), {} refused setting(s)\n",
-        config.roots.len(),
-        config.ignores.len(),
-        config.refusals.len(),
-    ));
-    text
+    let ds = config.ds.as_ref().map(|ds| format!("DolphinScheduler {}", printable(&ds.version)));
+    let line = format!(
+        "{}: readable; {flink}, {}, {}, {}, {}\n",
+        source.as_deref().unwrap_or("flags and environment"),
+        ds.as_deref().unwrap_or("no DolphinScheduler"),
+        count(config.roots.len(), "checkpoint root", "checkpoint roots"),
+        count(config.ignores.len(), "ignore", "ignores"),
+        count(config.refusals.len(), "refused setting", "refused settings"),
+    );
+    refusals.chain([line]).collect()
 }

@@ -90,7 +90,7 @@ async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
     let _ = write!(
         text,
         "\nIn another terminal:\n  statewarden drift {options}\n  statewarden doctor {options}\n  \
-         statewarden explain {options} record:7\n  statewarden drift {options} --lang zh\n"
+         statewarden drift {options} --lang zh\n"
     );
     output::to_stderr(&text);
     told_to_stop().await.context("cannot wait for Ctrl-C")

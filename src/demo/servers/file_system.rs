@@ -323,14 +323,13 @@ impl FileSystem {
                 return Err(FsError::ParentIsFile(walked));
             }
             walked = join(&walked, name);
-            here = match next {
-                Some(child) => child,
-                None => {
-                    let now = self.now_ms();
-                    let child = self.add_child(here, name, &maker.user, maker.dir_mode, now, InodeBody::directory());
-                    self.touch(here);
-                    child
-                }
+            here = if let Some(child) = next {
+                child
+            } else {
+                let now = self.now_ms();
+                let child = self.add_child(here, name, &maker.user, maker.dir_mode, now, InodeBody::directory());
+                self.touch(here);
+                child
             };
         }
         match self.inodes.get(&here) {
@@ -470,7 +469,9 @@ impl FileSystem {
             .map(|mut inode| {
                 inode.id = new_id(inode.id);
                 if let InodeBody::Dir { children, .. } = &mut inode.body {
-                    children.values_mut().for_each(|child| *child = new_id(*child));
+                    for child in children.values_mut() {
+                        *child = new_id(*child);
+                    }
                 }
                 (inode.id, inode)
             })

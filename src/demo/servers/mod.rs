@@ -57,7 +57,7 @@ pub struct Platform {
     /// The DolphinScheduler server, if the world has one.
     pub dolphin: Option<DolphinServer>,
     /// Ports that are held without an answer, for clusters that cannot be reached.
-    _silent: Vec<Silent>,
+    silent: Vec<Silent>,
     runtime: Option<Runtime>,
 }
 
@@ -75,24 +75,37 @@ impl Platform {
     /// Starts the servers of a world.
     pub fn start(world: World, options: Options) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        match Self::start_on(&runtime, world, options) {
+            Ok(mut platform) => {
+                platform.runtime = Some(runtime);
+                Ok(platform)
+            }
+            Err(error) => {
+                // As in `drop`: the caller may be in async code, where dropping a runtime panics.
+                runtime.shutdown_background();
+                Err(error)
+            }
+        }
+    }
+
+    fn start_on(runtime: &Runtime, world: World, options: Options) -> io::Result<Self> {
         let _inside = runtime.enter();
         let file_system = SharedFileSystem::new(FileSystem::from_world(&world));
         let hdfs = Arc::new(WebHdfsServer::new(&world, file_system, options.page_limit));
         let mut platform = Self {
-            addresses: Addresses { hdfs: vec![serve_hdfs(&runtime, &hdfs)?], ..Addresses::default() },
+            addresses: Addresses { hdfs: vec![serve_hdfs(runtime, &hdfs)?], ..Addresses::default() },
             flink: Vec::new(),
             hdfs,
             dolphin: None,
-            _silent: Vec::new(),
+            silent: Vec::new(),
             runtime: None,
             world,
         };
         for cluster in platform.world.flink.clone() {
-            let url = platform.start_cluster(&runtime, &cluster)?;
+            let url = platform.start_cluster(runtime, &cluster)?;
             platform.addresses.flink.push((cluster.cluster, url));
         }
-        platform.start_dolphin(&runtime)?;
-        platform.runtime = Some(runtime);
+        platform.start_dolphin(runtime)?;
         Ok(platform)
     }
 
@@ -123,14 +136,14 @@ impl Platform {
             (false, Some(Unreachable::Timeout)) => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
                 let url = url_of(listener.local_addr()?);
-                self._silent.push(Silent::Hanging(listener));
+                self.silent.push(Silent::Hanging(listener));
                 Ok(url)
             }
             (false, _) => {
                 let socket = TcpSocket::new_v4()?;
                 socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
                 let url = url_of(socket.local_addr()?);
-                self._silent.push(Silent::Refusing(socket));
+                self.silent.push(Silent::Refusing(socket));
                 Ok(url)
             }
         }

@@ -214,7 +214,7 @@ impl Case {
         let keys: CaseKeys = case.read()?;
         let before = keys.before.map(|over| Before::over(world.clone(), over, t0)).transpose()?;
         Ok(Self {
-            world: World::from_document(world, t0)?,
+            world: World::from_document(&world, t0)?,
             source: keys.source,
             class: keys.class,
             phase: keys.phase,
@@ -229,6 +229,6 @@ impl Case {
 impl Before {
     fn over(world: Document, mut over: Map<String, Value>, t0: Timestamp) -> Result<Self, WorldError> {
         let applied = over.remove("applied") == Some(Value::Bool(true));
-        Ok(Self { world: World::from_document(world.overlaid(&over), t0)?, applied })
+        Ok(Self { world: World::from_document(&world.overlaid(&over), t0)?, applied })
     }
 }

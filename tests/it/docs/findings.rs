@@ -134,8 +134,10 @@ const fn info(lang: Lang) -> &'static str {
 fn a_remedy_that_is_given_is_on_the_page() {
     // These wait for rules that are not there yet.
     let waiting = [Remedy::RestoreFromTrash, Remedy::RebindToCandidate];
-    let named: Vec<Remedy> =
-        FindingCode::ALL.iter().flat_map(|code| code.special_remedies().iter().copied().chain([code.remedy()])).collect();
+    let named: Vec<Remedy> = FindingCode::ALL
+        .iter()
+        .flat_map(|code| code.special_remedies().iter().copied().chain([code.remedy()]))
+        .collect();
     for remedy in Remedy::ALL.iter().filter(|remedy| !waiting.contains(remedy)) {
         assert!(named.contains(remedy), "{remedy:?} is on no page");
     }

@@ -12,7 +12,8 @@ use super::text_of;
 const GUIDES: [&str; 2] = ["docs/operator-guide.md", "docs/zh/operator-guide.md"];
 
 /// Pages with commands and settings for people to copy.
-const SHOWING: [&str; 4] = ["README.md", "docs/operator-guide.md", "docs/zh/operator-guide.md", "docs/zh/quick-start.md"];
+const SHOWING: [&str; 4] =
+    ["README.md", "docs/operator-guide.md", "docs/zh/operator-guide.md", "docs/zh/quick-start.md"];
 
 /// Flags and their environment variables, of all commands.
 fn flags() -> BTreeSet<(String, String)> {
@@ -50,7 +51,8 @@ fn every_flag_is_in_the_guides_with_its_variable() {
 fn every_configuration_key_is_in_the_guides() {
     let schema = schema(SchemaOf::Config);
     let tables = schema["$defs"].as_object().expect("definitions").values().chain([&schema]);
-    let keys: BTreeSet<&String> = tables.filter_map(|table| table["properties"].as_object()).flat_map(|p| p.keys()).collect();
+    let keys: BTreeSet<&String> =
+        tables.filter_map(|table| table["properties"].as_object()).flat_map(|p| p.keys()).collect();
     assert!(keys.len() > 60, "{keys:?}");
     for guide in GUIDES {
         let text = text_of(guide);

@@ -5,6 +5,7 @@
 mod accounts;
 mod asked;
 mod database;
+mod generation;
 mod paging;
 mod record_writes;
 mod records;
@@ -30,14 +31,14 @@ use tokio::task::JoinHandle;
 
 use self::asked::Asked;
 use self::database::Database;
+use self::generation::Generation;
 use self::reply::{Outcome, answer, envelope, unauthorized, unknown_endpoint};
 use self::routes::{Call, describe};
 use self::visit::{Traits, Visit};
 use super::dated;
 use super::fault::Faults;
 use super::wire::{Reply, ServerClock};
-use crate::demo::world::{DsGeneration, Effect, Fault, TokenOwner, World, token_of};
-use crate::views::resources::Generation;
+use crate::demo::world::{Effect, Fault, TokenOwner, World, token_of};
 
 pub use accounts::PASSWORD_HASH;
 pub use database::ContentError;
@@ -86,22 +87,22 @@ pub enum DolphinError {
     Listen(#[source] std::io::Error),
 }
 
-/// The generation an embedded server can speak for this world, or why it cannot.
-///
-/// `dolphinscheduler.generation` says what the server really is; the configured version only says which of that kind, since the
-/// operator may be wrong.
-pub fn generation_of(world: &World) -> Result<Generation, DolphinError> {
+/// Whether an embedded server can be started for this world, and if not, why.
+pub fn check_generation(world: &World) -> Result<(), DolphinError> {
+    generation_of(world).map(drop)
+}
+
+/// The generation of a world's server. `dolphinscheduler.generation` says what it really is; the configured version only says
+/// which of that kind, since the operator may be wrong about the kind.
+fn generation_of(world: &World) -> Result<Generation, DolphinError> {
     let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
-    let is_db = server.generation == DsGeneration::Db;
-    let said = world.config.ds.as_ref().map(|ds| ds.version.as_str());
-    match said.map(|version| (version, Generation::of_version(version))) {
-        Some((_, Some(found @ (Generation::V31 | Generation::V322)))) if found.has_records() == is_db => Ok(found),
-        Some((version, None)) => Err(DolphinError::Unsupported(version.to_owned())),
-        Some((version, Some(found))) if found.has_records() == is_db => {
-            Err(DolphinError::Unsupported(version.to_owned()))
-        }
-        _ if is_db => Ok(Generation::V31),
-        _ => Ok(Generation::V322),
+    let kind = server.generation;
+    let Some(version) = world.config.ds.as_ref().map(|ds| ds.version.as_str()) else {
+        return Ok(Generation::of_kind(kind));
+    };
+    match Generation::kind_of_version(version) {
+        Some(said) if said != kind => Ok(Generation::of_kind(kind)),
+        _ => Generation::of_version(version).ok_or_else(|| DolphinError::Unsupported(version.to_owned())),
     }
 }
 
@@ -347,7 +348,7 @@ fn cut_if_repeated(fault: Arc<Fault>, call: Option<Call>) -> Arc<Fault> {
 fn api_docs(generation: Generation) -> Reply {
     let (title, version) = match generation {
         Generation::V322 => ("Apache DolphinScheduler Api Docs", "3.3.0"),
-        _ => ("Dolphin Scheduler Api Docs", "V1"),
+        Generation::V31 => ("Dolphin Scheduler Api Docs", "V1"),
     };
     Reply::json(200, &json!({"openapi": "3.0.1", "info": {"title": title, "version": version}, "paths": {}}))
 }

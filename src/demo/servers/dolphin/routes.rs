@@ -4,9 +4,9 @@ use axum::http::Method;
 
 use super::asked::Asked;
 use super::database::{Database, path_of_uri};
+use super::generation::Generation;
 use crate::demo::servers::fault::Request;
 use crate::domain::HdfsPath;
-use crate::views::resources::Generation;
 
 /// An endpoint with what its path holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use jiff::tz::TimeZone;
 
 use super::asked::Asked;
 use super::database::{Database, User};
+use super::generation::Generation;
 use super::paging::OffsetKey;
 use super::reply::Refusal;
 use super::store::FileStore;
 use crate::demo::servers::wire::ServerClock;
 use crate::demo::world::Fault;
 use crate::domain::{HdfsPath, ResourceKind};
-use crate::views::resources::Generation;
 
 /// What stays the same over the life of a server.
 #[derive(Debug, Clone)]
