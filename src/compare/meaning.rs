@@ -54,7 +54,7 @@ meanings! {
             Before it is said, Flink is asked again after its cache has run out, so a checkpoint that was merely replaced by a \
             newer one is not reported. The content of `_metadata` is not read.",
             "运行中作业最近完成的恢复点已被证实不存在：目录不在，或其中的 `_metadata` 不在。只有当作业自己还没有可用的\
-            已完成 Checkpoint 时，才检查它的恢复来源。下结论之前会等 Flink 的缓存过期后再问一次，因此只是被新 Checkpoint\
+            已完成 Checkpoint 时，才检查它的恢复来源。下结论之前会等 Flink 的缓存过期后再问一次，因此只是被新 Checkpoint \
             取代的情况不会报告。不读取 `_metadata` 的内容。";
         severity: "critical", "严重";
     }

@@ -48,8 +48,8 @@ const EN: Words = Words {
         <!-- Made from `src/compare/code.rs`, `meaning.rs` and `finding.rs`: UPDATE_DOCS=1 cargo test --test it docs:: -->\n\n\
         What the codes in a report mean, how bad each one is, and what to do. A code is never renamed once released.\n\n\
         The severities are `info` (worth knowing, not drift), `warning` (drift), `error` (drift that hurts, or a view that \
-        cannot be trusted) and `critical` (live state is lost or about to be). Codes of the second kind say what could not be \
-        told: they end the program with 3 whatever their severity, and no `[[ignores]]` entry hides them.\n\n",
+        cannot be trusted) and `critical` (live state is lost or about to be). Drift of severity `info` does not count in the exit \
+        code. Codes of the second kind say what could not be told: they end the program with 3 whatever their severity, and no `[[ignores]]` entry hides them.\n\n",
     columns: "| code | title | kind |\n|---|---|---|\n",
     drift: "drift",
     incomplete: "could not be told",
@@ -65,7 +65,7 @@ const ZH: Words = Words {
         <!-- 由 `src/compare/code.rs`、`meaning.rs`、`finding.rs` 生成：UPDATE_DOCS=1 cargo test --test it docs:: -->\n\n\
         报告中每个代码的含义、级别和处理办法。代码一经发布不再改名。\n\n\
         级别有 `info`（提示：值得知道，不算不一致）、`warning`（警告：不一致）、`error`（错误：有影响的不一致，或视图不可信）\
-        和 `critical`（严重：运行中作业的状态已经丢失或即将丢失）。“无法判断”类代码说明哪些内容没有结论：无论级别如何，\
+        和 `critical`（严重：运行中作业的状态已经丢失或即将丢失）。级别为 `info` 的不一致不计入退出码。“无法判断”类代码说明哪些内容没有结论：无论级别如何，\
         退出码都是 3，并且不能用 `[[ignores]]` 隐藏。\n\n",
     columns: "| 代码 | 标题 | 类别 |\n|---|---|---|\n",
     drift: "不一致",
