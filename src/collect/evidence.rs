@@ -14,7 +14,7 @@ use crate::domain::{EntryKind, Existence, HdfsPath, JobId, Place, ResourceKind};
 use crate::ports::clock::Clock;
 use crate::views::flink::{Pointer, Restored, ShownRestorePoint};
 use crate::views::hdfs::Look;
-use crate::views::resources::Reference;
+use crate::views::resources::{Opinion, Reference};
 use crate::views::{Cause, Gap, HdfsView, Inventory, Record, ResourceView, ViewName};
 
 /// How long REST may show an old latest checkpoint: `web.refresh-interval` is 3 s, and a checkpoint can complete and subsume
@@ -162,10 +162,15 @@ async fn ask_opinions(sources: &Sources, config: &Config, inventory: &mut Invent
         .cloned()
         .collect();
     let ask = |record: Record| async move { (record.id, source.fetch_opinion(&record).await) };
-    let opinions: Vec<_> = stream::iter(wanted.into_iter().map(ask)).buffered(4).collect().await;
-    if let Some(view) = &mut inventory.resources {
-        view.opinions.extend(opinions);
-    }
+    let opinions: Vec<(_, Opinion)> = stream::iter(wanted.into_iter().map(ask)).buffered(4).collect().await;
+    let Some(view) = &mut inventory.resources else { return };
+    let failed = opinions.iter().filter_map(|(id, opinion)| match opinion {
+        Opinion::Failed { why } => Some(format!("the server cannot say whether the file of record {id} exists: {why}")),
+        _ => None,
+    });
+    // One gap for all of them: the server's store is not to be seen through its own API.
+    view.gaps.extend(failed.take(1).map(|detail| Gap::incomplete(ViewName::Resources, Cause::ServerError, detail)));
+    view.opinions.extend(opinions);
 }
 
 fn is_viewable(name: &str) -> bool {

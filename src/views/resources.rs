@@ -226,8 +226,13 @@ pub enum Opinion {
     Opens,
     /// Code 20012: not there on the server's own file system either.
     NotThere,
-    /// The suffix cannot be viewed (20006), or another answer.
+    /// The suffix cannot be viewed (20006): no opinion by design.
     NoOpinion {
+        /// What came back.
+        why: String,
+    },
+    /// The call failed: storage off, HDFS trouble at the server, no usable answer.
+    Failed {
         /// What came back.
         why: String,
     },

@@ -725,6 +725,6 @@ async fn a_server_that_is_down_is_asked_a_few_times_only() {
     dolphin.fetch_workflows(&mut view).await;
     assert_eq!(view.gaps.len(), 2);
     dolphin.fetch_opinion(&record).await;
-    let Opinion::NoOpinion { why } = dolphin.fetch_opinion(&record).await else { panic!("nobody answered") };
+    let Opinion::Failed { why } = dolphin.fetch_opinion(&record).await else { panic!("nobody answered") };
     assert!(why.contains("not asked"), "{why}");
 }

@@ -211,7 +211,8 @@ impl ResourceRead for Dolphin {
         match self.api.ask::<Dropped>(&question).await {
             Ok(_) => Opinion::Opens,
             Err(failure) if failure.has_code(20012) => Opinion::NotThere,
-            Err(failure) => Opinion::NoOpinion { why: failure.to_string() },
+            Err(failure) if failure.has_code(20006) => Opinion::NoOpinion { why: failure.to_string() },
+            Err(failure) => Opinion::Failed { why: failure.to_string() },
         }
     }
 }

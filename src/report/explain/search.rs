@@ -421,5 +421,6 @@ fn opinion_words(opinion: &Opinion) -> String {
         Opinion::Opens => "opens it: the file exists where the server looks".to_owned(),
         Opinion::NotThere => "code 20012: not there where the server looks either".to_owned(),
         Opinion::NoOpinion { why } => format!("no opinion: {why}"),
+        Opinion::Failed { why } => format!("could not be asked: {why}"),
     }
 }
