@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use statewarden::compare::{Effect, FindingCode, Lang, Remedy};
 
-use super::{assert_is_up_to_date, text_of};
+use super::assert_is_up_to_date;
 
 const PAGES: [(Lang, &str); 2] = [(Lang::En, "docs/findings.md"), (Lang::Zh, "docs/zh/findings.md")];
 
@@ -18,7 +18,7 @@ fn the_pages_on_findings_are_up_to_date() {
 #[test]
 fn every_code_has_a_section_with_meaning_severity_and_remedy() {
     for (lang, name) in PAGES {
-        let text = text_of(name);
+        let text = page(lang);
         for code in FindingCode::ALL {
             let heading = format!("\n## {code}\n");
             let section = text.split(&heading).nth(1).unwrap_or_else(|| panic!("{name} has no section on {code}"));

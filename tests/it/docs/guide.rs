@@ -134,3 +134,19 @@ fn settings_that_are_shown_have_the_shape_of_a_configuration() {
     }
     assert!(seen > 8, "only {seen} blocks were found");
 }
+
+/// The report in the README is the one the demo prints, moments aside.
+#[test]
+fn the_report_that_is_shown_is_the_one_of_the_demo() {
+    let mut command = assert_cmd::Command::cargo_bin("statewarden").expect("the program");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("STATEWARDEN_")) {
+        command.env_remove(name);
+    }
+    let output = command.arg("demo").assert().code(2).get_output().stdout.clone();
+    let printed = String::from_utf8(output).expect("text");
+    let shown = blocks("README.md", "text").remove(0);
+    assert!(shown.lines().count() > 20, "{shown}");
+    let has = |line: &str| printed.lines().any(|other| other.trim_end() == line.trim_end());
+    let strangers: Vec<&str> = shown.lines().filter(|line| !line.starts_with("As of ") && !has(line)).collect();
+    assert!(strangers.is_empty(), "the demo does not print:\n{}\nbut:\n{printed}", strangers.join("\n"));
+}

@@ -88,14 +88,13 @@ fn follow(page: &Path, link: &str) -> Result<(), String> {
 
 /// The anchors that a forge makes from headings: lower case, blanks as dashes, other punctuation left out.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings = prose(text)
+    prose(text)
         .lines()
         .filter_map(|line| {
             let title = line.trim_start_matches('#');
             (title.len() < line.len() && title.starts_with(' ')).then(|| anchor(title.trim()))
         })
-        .collect();
-    headings
+        .collect()
 }
 
 fn anchor(title: &str) -> String {
