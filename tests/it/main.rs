@@ -7,6 +7,7 @@ mod contract_webhdfs;
 mod demo_platform;
 mod docs;
 mod dolphin_adapter;
+mod dolphin_generations;
 mod dolphin_server;
 mod dolphin_writer;
 mod flink_adapter;

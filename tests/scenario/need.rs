@@ -32,7 +32,10 @@ fn missing_in_world(world: &World) -> Option<String> {
 
 fn missing_generation(world: &World) -> Option<String> {
     if let Some(ds) = &world.config.ds
-        && !matches!(Generation::of_version(&ds.version), Some(Generation::V31 | Generation::V322))
+        && !matches!(
+            Generation::of_version(&ds.version),
+            Some(Generation::V20 | Generation::V30 | Generation::V31 | Generation::V322)
+        )
     {
         return Some(format!("needs DolphinScheduler {}", ds.version));
     }
