@@ -5,6 +5,7 @@
 pub mod code;
 pub mod context;
 pub mod finding;
+mod meaning;
 pub mod rules;
 
 use std::collections::BTreeSet;

@@ -5,6 +5,7 @@ mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
 mod demo_platform;
+mod docs;
 mod dolphin_adapter;
 mod dolphin_server;
 mod flink_adapter;

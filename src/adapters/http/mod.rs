@@ -106,6 +106,8 @@ const MAX_TRIES: usize = 3;
 #[derive(Clone)]
 pub struct HttpClient {
     client: reqwest::Client,
+    /// For this host itself: no proxy of the environment leads there.
+    loopback: reqwest::Client,
     timeout: Duration,
     places: Arc<Semaphore>,
     rate: Option<Arc<DefaultDirectRateLimiter>>,
@@ -120,6 +122,25 @@ impl std::fmt::Debug for HttpClient {
 impl HttpClient {
     /// A client with the given trust, credentials and limits. `extra` headers are sent with each request and never logged.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
+        let rate = config
+            .requests_per_second
+            .and_then(NonZeroU32::new)
+            .map(|n| Arc::new(RateLimiter::direct(Quota::per_second(n))));
+        let build =
+            |builder: reqwest::ClientBuilder| builder.build().map_err(|e| HttpSetupError::Client(e.without_url()));
+        Ok(Self {
+            client: build(Self::builder(config, extra)?)?,
+            loopback: build(Self::builder(config, extra)?.no_proxy())?,
+            timeout: config.timeout.to_std(),
+            places: Arc::new(Semaphore::new(config.max_concurrency.max(1))),
+            rate,
+        })
+    }
+
+    fn builder(
+        config: &HttpConfig,
+        extra: &[(HeaderName, SecretString)],
+    ) -> Result<reqwest::ClientBuilder, HttpSetupError> {
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -131,16 +152,7 @@ impl HttpClient {
                 builder = builder.add_root_certificate(certificate);
             }
         }
-        let rate = config
-            .requests_per_second
-            .and_then(NonZeroU32::new)
-            .map(|n| Arc::new(RateLimiter::direct(Quota::per_second(n))));
-        Ok(Self {
-            client: builder.build().map_err(|e| HttpSetupError::Client(e.without_url()))?,
-            timeout: config.timeout.to_std(),
-            places: Arc::new(Semaphore::new(config.max_concurrency.max(1))),
-            rate,
-        })
+        Ok(builder)
     }
 
     /// Reads `url`. Broken connections and 429 are tried again under one deadline; every other answer is returned as it is.
@@ -177,7 +189,7 @@ impl HttpClient {
         if let Some(rate) = &self.rate {
             rate.until_ready().await;
         }
-        let response = self.client.get(url.clone()).send().await.map_err(|e| self.fault(&e))?;
+        let response = self.client_for(url).get(url.clone()).send().await.map_err(|e| self.fault(&e))?;
         let status = response.status().as_u16();
         let head = response.headers();
         let text = |name: HeaderName| head.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
@@ -187,6 +199,10 @@ impl HttpClient {
         let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let body = self.read_body(response).await?;
         Ok((Answer { status, content_type, body, date, location }, wait))
+    }
+
+    fn client_for(&self, url: &Url) -> &reqwest::Client {
+        if is_loopback(url) { &self.loopback } else { &self.client }
     }
 
     async fn read_body(&self, mut response: reqwest::Response) -> Result<Vec<u8>, HttpFault> {
@@ -209,6 +225,15 @@ impl HttpClient {
             return HttpFault::TimedOut(self.timeout.as_secs());
         }
         HttpFault::Unreachable(innermost(error))
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -276,6 +301,17 @@ fn parse_http_date(text: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_host_is_never_reached_through_a_proxy() {
+        let is_direct = |text: &str| is_loopback(&Url::parse(text).expect("a test URL"));
+        for own in ["http://localhost:1", "http://127.0.0.1:9870/", "https://127.3.2.1", "http://[::1]:80"] {
+            assert!(is_direct(own), "{own}");
+        }
+        for other in ["http://localhost.example", "http://10.0.0.1", "http://[2001:db8::1]"] {
+            assert!(!is_direct(other), "{other}");
+        }
+    }
 
     #[test]
     fn http_dates() {

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use super::{drift, judged, read};
+use super::{Same, drift, judged, read};
 use crate::cli::args::{DemoArgs, OutputFormat};
 use crate::cli::exit::ExitCode;
 use crate::cli::output;
 use crate::config::load::{LoadOptions, Surroundings, load_in};
 use crate::demo::servers::{Options, Platform};
 use crate::demo::world::World;
-use crate::report::words::shell_word;
 
 /// The platform that is shown unless another one is asked for.
 const PLATFORM: &str = include_str!("../../demo/platform.yaml");
@@ -29,10 +28,10 @@ pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let config = load_in(&LoadOptions { file: Some(file.clone()), ..LoadOptions::default() }, &nothing)?;
     let inventory = read(&config, false).await?;
     let seen = judged(config, inventory);
-    let options = format!("--config {}", shell_word(&file.display().to_string()));
-    let code = drift::report(&seen, &args.output, args.all, args.keep.then_some(options.as_str()), ExitCode::DRIFT)?;
+    let same = Same::of_file(Some(&file));
+    let code = drift::report(&seen, &args.output, args.all, args.keep.then_some(&same), ExitCode::DRIFT)?;
     if args.keep {
-        keep(&platform, &options).await?;
+        keep(&platform, &same.options).await?;
     } else if prints_for_a_person(args) {
         output::to_stdout(NEXT)?;
     }
@@ -91,7 +90,7 @@ async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
     let _ = write!(
         text,
         "\nIn another terminal:\n  statewarden drift {options}\n  statewarden doctor {options}\n  \
-         statewarden explain {options} record:7\n  statewarden drift {options} --lang zh\n"
+         statewarden drift {options} --lang zh\n"
     );
     output::to_stderr(&text);
     told_to_stop().await.context("cannot wait for Ctrl-C")

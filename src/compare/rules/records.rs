@@ -283,14 +283,13 @@ fn finding_of(context: &Context<'_>, facts: &RecordFacts<'_>, verdict: &Verdict,
 }
 
 fn stale(context: &Context<'_>, facts: &RecordFacts<'_>, finding: Finding) -> Finding {
-    let finding =
-        finding.because("the active NameNode answered not-found, under a directory that was listed completely");
     let opinion = context.resources.and_then(|(view, _)| view.opinions.get(&facts.record.id));
     let finding = match opinion {
         Some(Opinion::NotThere) => {
-            finding.because("DolphinScheduler's own view answers 20012: not there for the server either")
+            finding.because("not in HDFS, and DolphinScheduler itself cannot open it either (20012)")
         }
-        _ => finding,
+        _ => finding
+            .because("not in HDFS: the active NameNode's own answer, under a directory that was listed to the end"),
     };
     let mut users: Vec<String> = context
         .uses

@@ -33,11 +33,13 @@ pub struct Print<'a> {
     pub all: bool,
     /// Options with which the proposed commands look at the same thing, such as `--config FILE`; `None`: propose none.
     pub options: Option<&'a str>,
+    /// `--from FILE`, if an inventory file was judged. `doctor` asks the systems and takes no such option.
+    pub from: Option<&'a str>,
 }
 
 impl Default for Print<'_> {
     fn default() -> Self {
-        Self { style: Style::default(), all: false, options: Some("") }
+        Self { style: Style::default(), all: false, options: Some(""), from: None }
     }
 }
 
@@ -50,7 +52,7 @@ pub fn render(report: &Report, print: Print<'_>) -> String {
     ignored(&mut page, report);
     read::views(&mut page, report);
     if let Some(options) = print.options {
-        next(&mut page, report, options);
+        next(&mut page, report, options, print.from);
     }
     page.into_text()
 }
@@ -336,21 +338,24 @@ fn ignored(page: &mut Page, report: &Report) {
     }
 }
 
-fn next(page: &mut Page, report: &Report, options: &str) {
+fn next(page: &mut Page, report: &Report, options: &str, from: Option<&str>) {
     page.heading(Word::Next.text(report.lang));
     let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let same = from.map_or_else(|| options.clone(), |from| format!("{options} {from}"));
     let mut said = BTreeSet::new();
     for finding in report.findings.iter().filter(|f| is_drift(f)).take(20) {
         let target = words::explain_argument(&finding.finding);
         if said.len() < 2 && said.insert(target.clone()) {
-            page.line(&format!("  statewarden explain{options} {target}"));
+            page.line(&format!("  statewarden explain{same} {target}"));
         }
     }
     if !report.could_not_tell.is_empty() {
         page.line(&format!("  statewarden doctor{options}"));
     }
     if report.findings.iter().any(is_drift) {
-        page.line(&format!("  statewarden drift{options} --output json"));
+        page.line(&format!("  statewarden drift{same} --output json"));
     }
-    page.line(&format!("  statewarden drift{options} --save inventory.json"));
+    if from.is_none() {
+        page.line(&format!("  statewarden drift{options} --save inventory.json"));
+    }
 }
