@@ -189,6 +189,10 @@ remedies! {
     UploadAgain =
         "Find out who changed the file behind the record, and upload the right one through the resource center.",
         "查明是谁绕过资源中心改了文件，并通过资源中心上传正确的文件。";
+    /// A sum that drifts by itself.
+    LeaveTheSum =
+        "Nothing to do: DolphinScheduler's own sum for a directory drifts, with uploads at the same time and with every file that comes or goes behind its back.",
+        "无需处理：DolphinScheduler 为目录累计的大小会自行偏移，例如并发上传，或有文件绕过它增减。";
     /// Look by hand.
     InspectByHand =
         "Look at the path by hand: a delete through the API would take whatever sits there, recursively.",

@@ -268,6 +268,23 @@ fn unmanaged_files_are_told_one_by_one_and_empty_directories_by_their_top() {
 }
 
 #[test]
+fn a_drifted_directory_sum_hides_no_unmanaged_file() {
+    let mut world = two_healthy();
+    world.file("/dolphinscheduler/etl/resources/lib/behind.jar", 90, OLD);
+    world.record(10, "/lib", true, 100);
+    let found = world.compare().findings;
+    let found: Vec<_> = found.iter().map(|f| (f.code, f.target.path.as_deref(), f.remedy)).collect();
+    let unmanaged = Some("/dolphinscheduler/etl/resources/lib/behind.jar");
+    assert_eq!(
+        found,
+        [
+            (Code::UnmanagedHdfsPath, unmanaged, Remedy::RegisterOrRemoveByHand),
+            (Code::SizeMismatch, Some("/dolphinscheduler/etl/resources/lib"), Remedy::LeaveTheSum),
+        ]
+    );
+}
+
+#[test]
 fn live_state_in_the_namespace_is_named_by_its_root() {
     let mut world = two_healthy();
     let run = format!("/dolphinscheduler/etl/resources/ckpt/app1/{JOB}");

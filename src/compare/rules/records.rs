@@ -359,7 +359,8 @@ fn directory_sizes(context: &Context<'_>, mass: &BTreeMap<&str, MassAbsence>) ->
             let target = Target::record(facts.record.id, Some(path));
             findings.push(
                 Finding::new(FindingCode::SizeMismatch, Severity::Info, target, "records::directory_sizes")
-                    .because(format!("the record's running sum says {size} bytes, the files below hold {sum}")),
+                    .because(format!("the record's running sum says {size} bytes, the files below hold {sum}"))
+                    .with_remedy(Remedy::LeaveTheSum),
             );
         }
     }

@@ -228,7 +228,7 @@ pub struct WorkflowFacts {
 /// One finding and how it lies to the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingFacts {
-    /// How its path lies to the target; `null` if it names the target by another key.
+    /// How its path, or the path its reference leads to, lies to the target; `null` if it names the target by another key.
     pub relation: Option<Relation>,
     /// The reason, if the configuration ignores it.
     pub ignored: Option<String>,
