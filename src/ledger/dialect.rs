@@ -19,14 +19,16 @@ pub enum Dialect {
     MySql,
 }
 
-/// An insert that turns into an update where the key is taken.
+/// An insert, of one row or several, that turns into an update where the key is taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Upsert {
-    /// The insert with `?` for each value.
-    pub insert: &'static str,
+pub struct Insert {
+    /// Table with its columns.
+    pub into: &'static str,
+    /// The place of one row, `(?, ?)`.
+    pub row: &'static str,
     /// Columns of the key, as a list.
     pub key: &'static str,
-    /// The other columns, which take the new values.
+    /// The columns that take the new values where the key is taken; none: a taken key is an error.
     pub set: &'static [&'static str],
 }
 
@@ -69,17 +71,23 @@ impl Dialect {
         }
     }
 
-    fn upsert_text(self, upsert: &Upsert) -> String {
-        let (head, word) = match self {
-            Self::Sqlite | Self::Postgres => (format!("ON CONFLICT ({}) DO UPDATE SET", upsert.key), "excluded"),
-            Self::MySql => ("ON DUPLICATE KEY UPDATE".to_owned(), "VALUES"),
+    fn insert(self, insert: &Insert, rows: usize) -> String {
+        let values = vec![insert.row; rows].join(", ");
+        format!("INSERT INTO {} VALUES {values}{}", insert.into, self.or_update(insert))
+    }
+
+    fn or_update(self, insert: &Insert) -> String {
+        let set = |new: &dyn Fn(&str) -> String| {
+            let columns: Vec<String> = insert.set.iter().map(|column| format!("{column} = {}", new(column))).collect();
+            columns.join(", ")
         };
-        let new = |column: &&str| match word {
-            "VALUES" => format!("{column} = VALUES({column})"),
-            _ => format!("{column} = {word}.{column}"),
-        };
-        let set: Vec<String> = upsert.set.iter().map(new).collect();
-        format!("{} {head} {}", upsert.insert, set.join(", "))
+        match self {
+            _ if insert.set.is_empty() => String::new(),
+            Self::Sqlite | Self::Postgres => {
+                format!(" ON CONFLICT ({}) DO UPDATE SET {}", insert.key, set(&|column| format!("excluded.{column}")))
+            }
+            Self::MySql => format!(" ON DUPLICATE KEY UPDATE {}", set(&|column| format!("VALUES({column})"))),
+        }
     }
 
     fn placeholders(self, text: &str) -> String {
@@ -107,7 +115,7 @@ impl Dialect {
 pub struct Wording {
     /// The dialect.
     pub dialect: Dialect,
-    made: Mutex<HashMap<&'static str, Arc<str>>>,
+    made: Mutex<HashMap<(&'static str, usize), Arc<str>>>,
 }
 
 impl Wording {
@@ -120,16 +128,16 @@ impl Wording {
     pub fn sql(&self, text: &'static str) -> SqlStr {
         match self.dialect {
             Dialect::Sqlite | Dialect::MySql => text.into_sql_str(),
-            Dialect::Postgres => self.made(text, || self.dialect.placeholders(text)),
+            Dialect::Postgres => self.made((text, 0), || self.dialect.placeholders(text)),
         }
     }
 
-    /// An upsert.
-    pub fn upsert(&self, upsert: &Upsert) -> SqlStr {
-        self.made(upsert.insert, || self.dialect.placeholders(&self.dialect.upsert_text(upsert)))
+    /// An insert of some rows.
+    pub fn insert(&self, insert: &Insert, rows: usize) -> SqlStr {
+        self.made((insert.into, rows), || self.dialect.placeholders(&self.dialect.insert(insert, rows)))
     }
 
-    fn made(&self, key: &'static str, make: impl FnOnce() -> String) -> SqlStr {
+    fn made(&self, key: (&'static str, usize), make: impl FnOnce() -> String) -> SqlStr {
         // A poisoned map is still whole: an entry is put in at once or not at all.
         let mut texts = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let text = texts.entry(key).or_insert_with(|| make().into());
@@ -141,7 +149,7 @@ impl Wording {
 mod tests {
     use super::*;
 
-    const UPSERT: Upsert = Upsert { insert: "INSERT INTO t (a, b, c) VALUES (?, ?, ?)", key: "a", set: &["b", "c"] };
+    const INSERT: Insert = Insert { into: "t (a, b, c)", row: "(?, ?, ?)", key: "a", set: &["b", "c"] };
 
     #[test]
     fn placeholders_are_numbered_for_postgres_alone() {
@@ -153,19 +161,25 @@ mod tests {
     }
 
     #[test]
-    fn an_upsert_is_worded_for_each() {
-        let sql = |dialect| Wording::new(dialect).upsert(&UPSERT).as_str().to_owned();
+    fn an_insert_that_updates_is_worded_for_each() {
+        let sql = |dialect, rows| Wording::new(dialect).insert(&INSERT, rows).as_str().to_owned();
         assert_eq!(
-            sql(Dialect::Sqlite),
+            sql(Dialect::Sqlite, 1),
             "INSERT INTO t (a, b, c) VALUES (?, ?, ?) ON CONFLICT (a) DO UPDATE SET b = excluded.b, c = excluded.c"
         );
         assert_eq!(
-            sql(Dialect::Postgres),
-            "INSERT INTO t (a, b, c) VALUES ($1, $2, $3) ON CONFLICT (a) DO UPDATE SET b = excluded.b, c = excluded.c"
+            sql(Dialect::Postgres, 2),
+            "INSERT INTO t (a, b, c) VALUES ($1, $2, $3), ($4, $5, $6) \
+             ON CONFLICT (a) DO UPDATE SET b = excluded.b, c = excluded.c"
         );
         assert_eq!(
-            sql(Dialect::MySql),
+            sql(Dialect::MySql, 1),
             "INSERT INTO t (a, b, c) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE b = VALUES(b), c = VALUES(c)"
+        );
+        let plain = Insert { set: &[], ..INSERT };
+        assert_eq!(
+            Wording::new(Dialect::Sqlite).insert(&plain, 1).as_str(),
+            "INSERT INTO t (a, b, c) VALUES (?, ?, ?)"
         );
     }
 

@@ -7,19 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::dialect::Upsert;
+use super::dialect::Insert;
 use super::runs;
 use super::unit::{Row, Unit, stamp};
 use crate::compare::{Comparison, Effect, Finding, FindingCode};
 use crate::domain::RecordId;
 use crate::ports::ledger::{Difference, FindingEntry, LedgerError, RunEntry};
 
-const WRITE: Upsert = Upsert {
-    insert: "INSERT INTO findings (scope, fingerprint, code, record, finding, first_seen, last_seen, resolved, spells) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+const FINDINGS: Insert = Insert {
+    into: "findings (scope, fingerprint, code, record, finding, first_seen, last_seen, resolved, spells)",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
     key: "scope, fingerprint",
     set: &["code", "record", "finding", "first_seen", "last_seen", "resolved", "spells"],
 };
+
+const SEEN: Insert =
+    Insert { into: "run_findings (run, fingerprint, ignored)", row: "(?, ?, ?)", key: "run, fingerprint", set: &[] };
+
+/// Rows of one statement: few enough for every server's limit of values, many enough that a platform with thousands of
+/// findings does not hold the lock for long.
+const ROWS: usize = 100;
 
 /// Whether the comparison may say of a finding that it is gone: nothing in it says that a view was incomplete. One
 /// incomplete view can hide a finding of any other, so no finer line is drawn.
@@ -38,15 +45,19 @@ struct Known {
 
 /// A finding that a run saw.
 struct Seen<'a> {
+    fingerprint: String,
     finding: &'a Finding,
     ignored: bool,
 }
 
-fn seen(comparison: &Comparison) -> BTreeMap<String, Seen<'_>> {
+/// What a run saw, each finding once, by fingerprint.
+fn seen(comparison: &Comparison) -> Vec<Seen<'_>> {
     // An ignored finding is still there, so it is seen, and what is shown has the last word.
-    let ignored = comparison.ignored.iter().map(|ignored| Seen { finding: &ignored.finding, ignored: true });
-    let shown = comparison.findings.iter().map(|finding| Seen { finding, ignored: false });
-    ignored.chain(shown).map(|seen| (seen.finding.fingerprint(), seen)).collect()
+    let ignored = comparison.ignored.iter().map(|ignored| (&ignored.finding, true));
+    let shown = comparison.findings.iter().map(|finding| (finding, false));
+    let by_fingerprint: BTreeMap<String, (&Finding, bool)> =
+        ignored.chain(shown).map(|(finding, ignored)| (finding.fingerprint(), (finding, ignored))).collect();
+    by_fingerprint.into_iter().map(|(fingerprint, (finding, ignored))| Seen { fingerprint, finding, ignored }).collect()
 }
 
 /// Writes what a run found.
@@ -60,18 +71,13 @@ pub async fn record(
     unit.execute(forget).await?;
     let known = known(unit, &run.scope).await?;
     let seen = seen(comparison);
-    for (fingerprint, seen) in &seen {
-        write(unit, &run.scope, fingerprint, seen.finding, known.get(fingerprint), ended).await?;
-        let mark = unit
-            .query("INSERT INTO run_findings (run, fingerprint, ignored) VALUES (?, ?, ?)")
-            .bind(run.run.clone())
-            .bind(fingerprint.clone())
-            .bind(i64::from(seen.ignored));
-        unit.execute(mark).await?;
+    for some in seen.chunks(ROWS) {
+        write(unit, &run.scope, some, &known, ended).await?;
+        mark(unit, &run.run, some).await?;
     }
     if is_whole(run, comparison) {
-        let gone = known.iter().filter(|(fingerprint, known)| !known.resolved && !seen.contains_key(*fingerprint));
-        for (fingerprint, _) in gone {
+        let there: BTreeSet<&str> = seen.iter().map(|seen| seen.fingerprint.as_str()).collect();
+        for (fingerprint, _) in known.iter().filter(|(key, known)| !known.resolved && !there.contains(key.as_str())) {
             resolve(unit, &run.scope, fingerprint, ended).await?;
         }
     }
@@ -97,28 +103,43 @@ async fn known(unit: &mut Unit<'_>, scope: &str) -> Result<BTreeMap<String, Know
 async fn write(
     unit: &mut Unit<'_>,
     scope: &str,
-    fingerprint: &str,
-    finding: &Finding,
-    known: Option<&Known>,
+    seen: &[Seen<'_>],
+    known: &BTreeMap<String, Known>,
     ended: Timestamp,
 ) -> Result<(), LedgerError> {
+    let mut query = unit.insert(&FINDINGS, seen.len());
+    for Seen { fingerprint, finding, .. } in seen {
+        let spell = spell(known.get(fingerprint), ended);
+        query = query
+            .bind(scope.to_owned())
+            .bind(fingerprint.clone())
+            .bind(finding.code.as_str())
+            .bind(finding.target.record.map(|record| record.0))
+            .bind(unit.json(finding)?)
+            .bind(spell.first_seen)
+            .bind(spell.last_seen)
+            .bind(None::<String>)
+            .bind(spell.spells);
+    }
+    unit.execute(query).await.map(drop)
+}
+
+/// The spell of a finding that was just seen: the one before goes on unless it was over.
+fn spell(known: Option<&Known>, ended: Timestamp) -> Known {
     let now = stamp(ended);
     let (first_seen, last_seen, spells) = match known {
         Some(known) if !known.resolved => (known.first_seen.clone(), now.max(known.last_seen.clone()), known.spells),
         Some(known) => (now.clone(), now, known.spells + 1),
         None => (now.clone(), now, 1),
     };
-    let query = unit
-        .upsert(&WRITE)
-        .bind(scope.to_owned())
-        .bind(fingerprint.to_owned())
-        .bind(finding.code.as_str())
-        .bind(finding.target.record.map(|record| record.0))
-        .bind(unit.json(finding)?)
-        .bind(first_seen)
-        .bind(last_seen)
-        .bind(None::<String>)
-        .bind(spells);
+    Known { first_seen, last_seen, resolved: false, spells }
+}
+
+async fn mark(unit: &mut Unit<'_>, run: &str, seen: &[Seen<'_>]) -> Result<(), LedgerError> {
+    let mut query = unit.insert(&SEEN, seen.len());
+    for Seen { fingerprint, ignored, .. } in seen {
+        query = query.bind(run.to_owned()).bind(fingerprint.clone()).bind(i64::from(*ignored));
+    }
     unit.execute(query).await.map(drop)
 }
 

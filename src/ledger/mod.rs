@@ -25,7 +25,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions as _, Executor as _};
+use sqlx::error::DatabaseError;
+use sqlx::{AnyConnection, AnyPool, ConnectOptions as _, Connection as _, Executor as _};
 
 use self::dialect::{Dialect, Wording};
 use self::place::Place;
@@ -42,7 +43,7 @@ use crate::ports::ledger::{
 };
 
 /// How long a transaction waits for another process's.
-const BUSY: Duration = Duration::from_secs(10);
+const BUSY: Duration = Duration::from_secs(20);
 
 /// The ledger in an SQL database.
 pub struct SqlLedger {
@@ -70,11 +71,14 @@ impl SqlLedger {
         let place = Place::parse(place)?;
         let failed = |source: Box<dyn Error + Send + Sync>| LedgerError::Open { place: place.shown(), source };
         place.prepare().map_err(|error| failed(error.into()))?;
-        let pool = connect(&place.url()).await.map_err(|error| failed(error.into()))?;
         let wording = Wording::new(Dialect::Sqlite);
-        let mut connection = pool.acquire().await.map_err(|error| failed(error.into()))?;
-        schema::migrate(&mut connection, &wording, &place.shown()).await?;
-        drop(connection);
+        let options = options(&place.url()).map_err(|error| failed(error.into()))?;
+        // By a connection of its own: the pool would try again until its time is up and then say no more than that.
+        let mut first = options.connect().await.map_err(|error| failed(error.into()))?;
+        set_up(&mut first).await.map_err(|error| failed(error.into()))?;
+        schema::migrate(&mut first, &wording, &place.shown()).await?;
+        let pool = pool(options);
+        first.close().await.map_err(|error| failed(error.into()))?;
         Ok(Self { pool, wording, place: place.shown(), clock })
     }
 
@@ -114,22 +118,24 @@ impl SqlLedger {
     }
 }
 
-/// One connection: SQLite has one writer at a time, and a second one of ours would only wait for the first.
-async fn connect(url: &str) -> sqlx::Result<AnyPool> {
+fn options(url: &str) -> sqlx::Result<AnyConnectOptions> {
     static DRIVERS: Once = Once::new();
     DRIVERS.call_once(sqlx::any::install_default_drivers);
-    let options = AnyConnectOptions::from_str(url)?.disable_statement_logging();
+    Ok(AnyConnectOptions::from_str(url)?.disable_statement_logging())
+}
+
+/// One connection: SQLite has one writer at a time, and a second one of ours would only wait for the first.
+fn pool(options: AnyConnectOptions) -> AnyPool {
     AnyPoolOptions::new()
         .max_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
         .after_connect(|connection, _| Box::pin(set_up(connection)))
-        .connect_with(options)
-        .await
+        .connect_lazy_with(options)
 }
 
 async fn set_up(connection: &mut AnyConnection) -> sqlx::Result<()> {
-    connection.execute("PRAGMA busy_timeout = 10000").await?;
+    connection.execute("PRAGMA busy_timeout = 20000").await?;
     connection.execute("PRAGMA foreign_keys = ON").await?;
     // An intent has to be on the disk before the call is made.
     connection.execute("PRAGMA synchronous = FULL").await?;
@@ -154,7 +160,7 @@ async fn write_ahead(connection: &mut AnyConnection) -> sqlx::Result<()> {
 
 /// SQLITE_BUSY and SQLITE_LOCKED, plain or extended: the low byte tells.
 fn is_locked(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
+    let code = error.as_database_error().and_then(DatabaseError::code);
     code.and_then(|code| code.parse::<i64>().ok()).is_some_and(|code| matches!(code & 0xff, 5 | 6))
 }
 

@@ -7,7 +7,7 @@ use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query as SqlxQuery;
 use sqlx::{Any, Decode, Row as _, Transaction, Type};
 
-use super::dialect::{Upsert, Wording};
+use super::dialect::{Insert, Wording};
 use crate::ports::ledger::LedgerError;
 
 /// A statement with its values.
@@ -43,9 +43,9 @@ impl<'a> Unit<'a> {
         sqlx::query(self.wording.sql(text))
     }
 
-    /// An upsert.
-    pub fn upsert(&self, upsert: &Upsert) -> Query {
-        sqlx::query(self.wording.upsert(upsert))
+    /// An insert of some rows; their values follow each other.
+    pub fn insert(&self, insert: &Insert, rows: usize) -> Query {
+        sqlx::query(self.wording.insert(insert, rows))
     }
 
     /// Runs a statement; the number of rows it touched.

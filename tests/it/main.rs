@@ -10,6 +10,7 @@ mod dolphin_server;
 mod dolphin_writer;
 mod flink_adapter;
 mod lab;
+mod ledger_contract;
 mod raw_http;
 mod report;
 mod rules;
