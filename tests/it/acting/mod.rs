@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use jiff::{SignedDuration, Timestamp};
-use statewarden::adapters::dolphin::Dolphin;
-use statewarden::adapters::dolphin::write::DolphinWrite;
+use statewarden::adapters::dolphin::{Dolphin, DolphinWrite};
+
 use statewarden::adapters::flink_rest::FlinkRest;
 use statewarden::adapters::webhdfs::WebHdfs;
 use statewarden::apply::{Applied, Order, Tools, apply};
@@ -47,7 +47,8 @@ impl Bench {
         let platform = Platform::start(world.clone(), Options::default()).expect("servers");
         let folder = tempfile::tempdir().expect("a folder");
         let config = configuration(&platform, folder.path(), timeout);
-        let flink = config.clusters.iter().map(|c| Arc::new(FlinkRest::new(c).expect("a reader")) as Arc<dyn FlinkRead>);
+        let flink =
+            config.clusters.iter().map(|c| Arc::new(FlinkRest::new(c).expect("a reader")) as Arc<dyn FlinkRead>);
         let ds = config.ds.as_ref().expect("a [ds] section");
         let sources = Sources {
             flink: flink.collect(),
