@@ -13,7 +13,7 @@ pub async fn around(sources: &Sources, config: &Config, clock: &dyn Clock, inven
     refresh_resources(sources, inventory, record).await;
     refresh_path(sources, config, inventory, record).await;
     refresh_flink(sources, inventory).await;
-    evidence::ask_opinion(sources, inventory, record).await;
+    evidence::ask_opinions_around(sources, config, inventory, record).await;
     inventory.hdfs.clock = sources.hdfs.clock();
     inventory.taken = clock.now();
 }

@@ -1,7 +1,5 @@
 //! Plans and applies through the library, against embedded servers and a ledger in a file.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +8,7 @@ use statewarden::adapters::dolphin::{Dolphin, DolphinWrite};
 
 use statewarden::adapters::flink_rest::FlinkRest;
 use statewarden::adapters::webhdfs::WebHdfs;
-use statewarden::apply::{Applied, Order, Tools, apply};
+use statewarden::apply::{Applied, Order, Tools, apply, earlier_observations};
 use statewarden::collect::{Silent, Sources, collect};
 use statewarden::compare::{Comparison, compare};
 use statewarden::config::Config;
@@ -18,7 +16,6 @@ use statewarden::config::load::{LoadOptions, load};
 use statewarden::demo::servers::fault::Seen;
 use statewarden::demo::servers::{Options, Platform};
 use statewarden::demo::world::World;
-use statewarden::domain::RecordId;
 use statewarden::ledger::SqlLedger;
 use statewarden::plan::planner::{Wish, plan};
 use statewarden::plan::{Plan, fingerprint};
@@ -37,13 +34,15 @@ pub struct Bench {
     pub ledger: SqlLedger,
     sources: Sources,
     write: DolphinWrite,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     runs: std::sync::atomic::AtomicU32,
 }
 
 impl Bench {
     /// Starts a world; every question has a deadline of `timeout`, such as `1s`.
     pub async fn start(world: &World, timeout: &str) -> Self {
+        // Another test may have chosen one; either serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let platform = Platform::start(world.clone(), Options::default()).expect("servers");
         let folder = tempfile::tempdir().expect("a folder");
         let config = configuration(&platform, folder.path(), timeout);
@@ -59,12 +58,7 @@ impl Bench {
         let generation = Generation::of_version(&ds.version).expect("a known version");
         let write = DolphinWrite::new(ds, generation).expect("a writer");
         let ledger = SqlLedger::open(&folder.path().join("ledger.db").display().to_string()).await.expect("a ledger");
-        Self { platform, config, ledger, sources, write, folder, runs: 0.into() }
-    }
-
-    /// Where the ledger is.
-    pub fn ledger_file(&self) -> PathBuf {
-        self.folder.path().join("ledger.db")
+        Self { platform, config, ledger, sources, write, _folder: folder, runs: 0.into() }
     }
 
     fn next_run(&self, verb: &str) -> String {
@@ -103,10 +97,7 @@ impl Bench {
     /// Makes a plan and records it.
     pub async fn plan(&self) -> (Plan, Comparison) {
         let (inventory, comparison) = self.look().await;
-        let scope = fingerprint::of_scope(&self.config, &inventory);
-        let until = inventory.taken - SignedDuration::from_secs(600);
-        let earlier: BTreeMap<RecordId, Timestamp> =
-            self.ledger.stale_since(&scope, until).await.expect("the ledger").into_iter().collect();
+        let earlier = earlier_observations(&self.ledger, &self.config, &inventory).await.expect("the ledger");
         let wish = Wish { run: self.next_run("plan"), ..Wish::default() };
         let plan = plan(&inventory, &self.config, &comparison, &earlier, &wish);
         self.record("plan", &inventory, &comparison, inventory.taken).await;
