@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::earlier::earlier_observations;
 use super::outcome::judge;
 use super::settle::{self, as_record, read_back};
 use crate::collect::{Progress, Sources, again, collect};
@@ -205,9 +206,7 @@ impl<'r, 't> Run<'r, 't> {
         let inventory = collect(tools.sources, tools.config, tools.clock, tools.progress).await;
         let comparison = compare(&inventory, tools.config);
         let applied = Applied { findings: comparison.findings, ..Applied::default() };
-        let until = tools.clock.now();
-        let scope = fingerprint::of_scope(tools.config, &inventory);
-        let earlier = tools.ledger.stale_since(&scope, until).await?.into_iter().collect();
+        let earlier = earlier_observations(tools.ledger, tools.config, &inventory).await?;
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
         let read_at = tools.clock.now();
         let mut run = Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied, below: 0 };

@@ -16,7 +16,7 @@ pub async fn around(sources: &Sources, config: &Config, clock: &dyn Clock, inven
     let below = refresh_resources(sources, inventory, record).await;
     refresh_path(sources, config, inventory, record).await;
     refresh_flink(sources, inventory).await;
-    evidence::ask_opinion(sources, inventory, record).await;
+    evidence::ask_opinions_around(sources, config, inventory, record).await;
     inventory.hdfs.clock = sources.hdfs.clock();
     inventory.taken = clock.now();
     below

@@ -1,5 +1,7 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod acting;
+mod apply_faults;
 mod cli;
 mod contract_dolphin;
 mod contract_flink;
