@@ -209,7 +209,8 @@ impl<'r, 't> Run<'r, 't> {
         let earlier = earlier_observations(tools.ledger, tools.config, &inventory).await?;
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
         let read_at = tools.clock.now();
-        let mut run = Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied, below: 0 };
+        let mut run =
+            Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied, below: 0 };
         run.course = run.preflight().await;
         Ok(run)
     }

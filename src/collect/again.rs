@@ -12,7 +12,13 @@ use crate::views::{Gap, Inventory, Record};
 ///
 /// Returns the records that the server has directly below it now, whatever they are called: up to 3.0 a delete takes all of
 /// them along, by parent id and not by name.
-pub async fn around(sources: &Sources, config: &Config, clock: &dyn Clock, inventory: &mut Inventory, record: &Record) -> usize {
+pub async fn around(
+    sources: &Sources,
+    config: &Config,
+    clock: &dyn Clock,
+    inventory: &mut Inventory,
+    record: &Record,
+) -> usize {
     let below = refresh_resources(sources, inventory, record).await;
     refresh_path(sources, config, inventory, record).await;
     refresh_flink(sources, inventory).await;
