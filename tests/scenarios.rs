@@ -3,15 +3,25 @@
 //!
 //! One line a case: `ok NAME`, `FAILED NAME: why` or `later NAME: why` (the case needs something this build does not have). Words on
 //! the command line choose cases by a part of their name. With `SCENARIO_FINDINGS_ONLY=1` cases of the phases `plan` and `runs`
-//! are run as scans too, and those of their findings that this build knows are compared; such lines begin with `findings` and
-//! do not count.
+//! that are for later are run as scans, and those of their findings that this build knows are compared; such lines begin with
+//! `findings` and do not count.
 
 #![expect(clippy::print_stdout, reason = "the lines are what this program is for")]
 
+#[path = "scenario/acts.rs"]
+mod acts;
+#[path = "scenario/applying.rs"]
+mod applying;
+#[path = "scenario/ledger_file.rs"]
+mod ledger_file;
 #[path = "scenario/matching.rs"]
 mod matching;
 #[path = "scenario/need.rs"]
 mod need;
+#[path = "scenario/planning.rs"]
+mod planning;
+#[path = "scenario/program.rs"]
+mod program;
 #[path = "scenario/run.rs"]
 mod run;
 

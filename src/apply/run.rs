@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::earlier::earlier_observations;
 use super::outcome::judge;
 use super::settle::{self, as_record, read_back};
 use crate::collect::{Progress, Sources, again, collect};
@@ -196,6 +197,8 @@ struct Run<'r, 't> {
     intents: Vec<Intent>,
     course: Course,
     applied: Applied,
+    /// Records directly below the one at hand, by the server's own word.
+    below: usize,
 }
 
 impl<'r, 't> Run<'r, 't> {
@@ -203,13 +206,11 @@ impl<'r, 't> Run<'r, 't> {
         let inventory = collect(tools.sources, tools.config, tools.clock, tools.progress).await;
         let comparison = compare(&inventory, tools.config);
         let applied = Applied { findings: comparison.findings, ..Applied::default() };
-        // Not until now: the run that made the plan saw the same, and it is younger than `confirm_after`.
-        let until = confirmed_until(inventory.taken, tools.config);
-        let scope = fingerprint::of_scope(tools.config, &inventory);
-        let earlier = tools.ledger.stale_since(&scope, until).await?.into_iter().collect();
+        let earlier = earlier_observations(tools.ledger, tools.config, &inventory).await?;
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
         let read_at = tools.clock.now();
-        let mut run = Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied };
+        let mut run =
+            Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied, below: 0 };
         run.course = run.preflight().await;
         Ok(run)
     }
@@ -349,7 +350,8 @@ impl<'r, 't> Run<'r, 't> {
         } else if !self.applied.actions.is_empty() {
             again::workflows(tools.sources, &mut self.inventory).await;
         }
-        again::around(tools.sources, tools.config, tools.clock, &mut self.inventory, &as_record(&action.target)).await;
+        let record = as_record(&action.target);
+        self.below = again::around(tools.sources, tools.config, tools.clock, &mut self.inventory, &record).await;
         self.forget_own_traces(action);
     }
 
@@ -399,6 +401,9 @@ impl<'r, 't> Run<'r, 't> {
         if let Some(changed) = same {
             return stale(changed);
         }
+        if self.below > 0 {
+            return stale(format!("the server has {} records below it, which the call could take along", self.below));
+        }
         let first = open.first()?;
         let why = format!("{} is {}: {}", first.gate, first.verdict, first.evidence);
         let views_fail =
@@ -430,7 +435,15 @@ impl<'r, 't> Run<'r, 't> {
 
     async fn call(&mut self, action: &Action) -> Result<Outcome, LedgerError> {
         let (tools, order) = (self.tools, self.order);
-        let intent = tools.ledger.open_intent(self.lease, &order.plan.hash, action.id, action.target.record).await?;
+        let opened = tools.ledger.open_intent(self.lease, &order.plan.hash, action.id, action.target.record).await;
+        let intent = match opened {
+            Ok(intent) => intent,
+            // A record that this plan has removed is back: it is not the one that was planned.
+            Err(error @ LedgerError::SecondTry { .. }) => {
+                return Ok(Outcome { outcome: OutcomeWord::Stale, why: format!("{error}; make a new plan") });
+            }
+            Err(error) => return Err(error),
+        };
         tools
             .ledger
             .audit(order.actor, order.run, "intent", &json!({"intent": intent.intent, "action": action}))
@@ -450,12 +463,6 @@ impl<'r, 't> Run<'r, 't> {
         }
         Ok(outcome)
     }
-}
-
-/// The latest time of an observation that confirms one made at `taken`.
-fn confirmed_until(taken: Timestamp, config: &Config) -> Timestamp {
-    let age = i64::try_from(config.policies.confirm_after.seconds()).unwrap_or(i64::MAX);
-    taken.checked_sub(SignedDuration::from_secs(age)).unwrap_or(Timestamp::MIN)
 }
 
 fn is_about_views(result: &GateResult) -> bool {

@@ -72,13 +72,19 @@ pub(super) async fn ask_about(sources: &Sources, view: &mut HdfsView, path: &Hdf
     ask(sources, view, BTreeSet::from([path.clone()]), false).await;
 }
 
-/// DolphinScheduler's own opinion on one file, where it can have one.
-pub(super) async fn ask_opinion(sources: &Sources, inventory: &mut Inventory, record: &Record) {
-    let (Some(source), Some(view)) = (&sources.resources, &mut inventory.resources) else { return };
-    if is_viewable(record) {
-        let opinion = source.fetch_opinion(record).await;
-        view.opinions.insert(record.id, opinion);
-    }
+/// DolphinScheduler's own opinion on one file, where it can have one, and on a file that is there for a tenant of which nothing
+/// absent can be viewed any more: what vouched for the store may be deleted by now.
+pub(super) async fn ask_opinions_around(
+    sources: &Sources,
+    config: &Config,
+    inventory: &mut Inventory,
+    record: &Record,
+) {
+    let left = absent_records(config, inventory).map(|(record, _)| record).filter(|record| is_viewable(record));
+    let left: Vec<Record> = left.cloned().collect();
+    let mut wanted = witnesses(config, inventory, &left);
+    wanted.extend(Some(record.clone()).filter(is_viewable));
+    ask_opinions_on(sources, inventory, wanted).await;
 }
 
 /// Asks about every path that looks absent or was not read. What gets no answer is a gap at that path.
@@ -171,10 +177,14 @@ fn absent_records<'a>(config: &'a Config, inventory: &'a Inventory) -> impl Iter
 /// DolphinScheduler's own opinion on files that HDFS calls absent; for a tenant of which nothing absent can be viewed, on one
 /// file that is there.
 async fn ask_opinions(sources: &Sources, config: &Config, inventory: &mut Inventory) {
-    let Some(source) = &sources.resources else { return };
     let absent = absent_records(config, inventory).map(|(record, _)| record).filter(|record| is_viewable(record));
     let mut wanted: Vec<Record> = absent.take(MAX_OPINIONS).cloned().collect();
     wanted.extend(witnesses(config, inventory, &wanted));
+    ask_opinions_on(sources, inventory, wanted).await;
+}
+
+async fn ask_opinions_on(sources: &Sources, inventory: &mut Inventory, wanted: Vec<Record>) {
+    let Some(source) = &sources.resources else { return };
     let ask = |record: Record| async move { (record.id, source.fetch_opinion(&record).await) };
     let opinions: Vec<(_, Opinion)> = stream::iter(wanted.into_iter().map(ask)).buffered(4).collect().await;
     let Some(view) = &mut inventory.resources else { return };

@@ -184,6 +184,10 @@ pub async fn storage(
     if view.stores_elsewhere() || view.generation.is_none_or(crate::views::Generation::has_records) {
         return;
     }
+    if view.has_other_base(&config.file_systems, &ds.base_path) {
+        // Told once. The server refuses every directory outside its own base (3.2.2: 20020).
+        return;
+    }
     let tops = tenant_directories(view, ds);
     let directories: Vec<HdfsPath> =
         tops.iter().flat_map(|top| hdfs.listings_below(top).map(|(path, _)| path.clone())).collect();

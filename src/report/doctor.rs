@@ -340,10 +340,7 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     let mut checks = vec![of_generation(view, settings)];
     checks.extend(of_ds_account(view));
     checks.extend(of_tenants(view, settings));
-    if let Some(base) = &view.base_dir {
-        checks.push(check("dolphinscheduler", State::Ok, format!("base directory as the server says it: {base}")));
-    }
-    checks.push(check("dolphinscheduler", State::Ok, format!("base path as configured: {}", settings.base_path)));
+    checks.extend(of_base(view, settings, answers.config));
     if view.generation.is_some_and(Generation::has_records) {
         let all = if view.records_complete { "the complete set" } else { "NOT known to be all" };
         let state = if view.records_complete { State::Ok } else { State::Missing };
@@ -358,6 +355,24 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     checks.push(check("dolphinscheduler", State::Ok, format!("{workflows}, {online} online")));
     checks.extend(view.gaps.iter().map(|gap| of_gap("dolphinscheduler", gap)));
     checks
+}
+
+/// The base directory as the server says it (from 3.2 on) and as it is configured.
+fn of_base(view: &ResourceView, settings: &DsConfig, config: &Config) -> Vec<Check> {
+    let configured = format!("base path as configured: {}", settings.base_path);
+    let Some(base) = &view.base_dir else { return vec![check("dolphinscheduler", State::Ok, configured)] };
+    let said = format!("base directory as the server says it: {base}");
+    if view.stores_elsewhere() {
+        let remedy = "point `ds.url` at the server that stores in this HDFS, or leave `[ds]` out";
+        return vec![check("dolphinscheduler", State::Missing, format!("{said}, which is no HDFS")).remedy(remedy)];
+    }
+    if view.has_other_base(&config.file_systems, &settings.base_path) {
+        let said = format!("{said}, but the {configured}");
+        return vec![
+            check("dolphinscheduler", State::Missing, said).remedy("set `ds.base_path` to what the server says"),
+        ];
+    }
+    vec![check("dolphinscheduler", State::Ok, said), check("dolphinscheduler", State::Ok, configured)]
 }
 
 fn of_generation(view: &ResourceView, settings: &DsConfig) -> Check {

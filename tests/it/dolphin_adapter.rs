@@ -10,6 +10,7 @@ use statewarden::views::{Cause, Gap, GapKind, Generation, ResourceView, ViewName
 
 use scripted::{Reply, Scripted};
 
+mod older;
 mod scripted;
 
 const BASE: &str = "hdfs://localhost:18020/dolphinscheduler322";
@@ -528,19 +529,15 @@ async fn generations_this_build_does_not_read_are_named() {
         &[],
         [Reply::code(1_400_001)],
     );
-    let older = recorded_319().on("/cluster/query-cluster-list", &[], [Reply::html(200)]);
-    let oldest = Scripted::recorded("3.1.9", &["008", "022", "070"]);
-    for (server, version, generation) in [
-        (newer, "3.3.0", Generation::V33),
-        (lax, "3.2.1", Generation::V320),
-        (older, "3.0.6", Generation::V30),
-        (oldest, "2.0.9", Generation::V20),
-    ] {
+    let oldest = Scripted::recorded("3.1.9", &["008", "070"]).on("/resources/list-paging", &[], [Reply::page(0, &[])]);
+    for (server, version, generation) in
+        [(newer, "3.3.0", Generation::V33), (lax, "3.2.1", Generation::V320), (oldest, "1.3.9", Generation::V13)]
+    {
         let (dolphin, mut view) = read(&server, version).await;
         assert_eq!(view.generation, Some(generation), "{version}");
         let gap = the_gap(&view.gaps);
         assert_eq!((gap.kind, gap.cause), (GapKind::Incomplete, Cause::Unsupported), "{version}");
-        assert!(gap.detail.contains("this build reads 3.1 and 3.2.2"), "{}", gap.detail);
+        assert!(gap.detail.contains("this build reads 2.0, 3.0, 3.1 and 3.2.2"), "{}", gap.detail);
         dolphin.fetch_workflows(&mut view).await;
         assert_eq!(
             (view.gaps.len(), view.gaps[1].view, view.gaps[1].cause),

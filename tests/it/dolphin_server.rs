@@ -323,8 +323,8 @@ fn generations_it_does_not_speak_are_errors() {
         DolphinServer::new(&world, DolphinOptions::of_world(&world, store)).err().map(|error| error.to_string())
     };
     assert_eq!(refused(DB), None);
-    let message = refused(&DB.replace("3.1.9", "2.0.9")).expect("an error");
-    assert!(message.contains("`2.0.9`") && message.contains("3.1.x and 3.2.2"), "{message}");
+    let message = refused(&DB.replace("3.1.9", "1.3.9")).expect("an error");
+    assert!(message.contains("`1.3.9`") && message.contains("2.0.x, 3.0.x, 3.1.x and 3.2.2"), "{message}");
     assert!(refused(&STORAGE.replace("3.2.2", "3.2.0")).is_some());
     // The operator is wrong about the kind: the server is what it is.
     assert_eq!(

@@ -1,11 +1,15 @@
 //! Tests against servers on loopback and tests of the pure part, as one binary.
 
+mod acting;
+mod apply_faults;
 mod cli;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
 mod demo_platform;
+mod docs;
 mod dolphin_adapter;
+mod dolphin_generations;
 mod dolphin_server;
 mod dolphin_writer;
 mod flink_adapter;

@@ -26,7 +26,8 @@ impl Reported {
         }
     }
 
-    fn text(&self, key: &str) -> &str {
+    /// A text of the finding; empty if it has none of that key.
+    pub fn text(&self, key: &str) -> &str {
         self.json[key].as_str().unwrap_or_default()
     }
 
@@ -71,7 +72,8 @@ fn matches(expected: &ExpectedFinding, reported: &Reported) -> bool {
         && keys_of_finding(expected).iter().all(|(key, value)| reported.json[key] == *value)
 }
 
-fn is_below(path: &str, ancestor: &str) -> bool {
+/// Whether `path` lies strictly below `ancestor`.
+pub fn is_below(path: &str, ancestor: &str) -> bool {
     let ancestor = ancestor.trim_end_matches('/');
     path.strip_prefix(ancestor).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -90,6 +92,11 @@ pub fn compare_findings(expected: &[ExpectedFinding], may: &[ExpectedFinding], r
         }
     }
     wrong
+}
+
+/// Whether an entry of either list matches a finding.
+pub fn is_expected(expected: &[ExpectedFinding], may: &[ExpectedFinding], reported: &Reported) -> bool {
+    expected.iter().chain(may).any(|entry| matches(entry, reported))
 }
 
 /// Which entry each finding stands for: a matching as large as possible, so that a loose entry never takes the only finding
@@ -140,11 +147,13 @@ pub fn compare_advice(must_plan: &[ExpectedAction], reported: &[Reported]) -> Ve
     missing.map(|action| format!("no remedy on {}", shown_target(action))).collect()
 }
 
-fn is_advised(action: &ExpectedAction, finding: &Reported) -> bool {
+/// Whether a finding with a remedy is on the very target of an action.
+pub fn is_advised(action: &ExpectedAction, finding: &Reported) -> bool {
     action.action == "advise" && keys_of_action(action).iter().all(|(key, value)| finding.json[key] == *value)
 }
 
-fn keys_of_action(action: &ExpectedAction) -> Vec<(&'static str, Value)> {
+/// The keys an action says its target by, with their values.
+pub fn keys_of_action(action: &ExpectedAction) -> Vec<(&'static str, Value)> {
     let texts = [("path", &action.path), ("cluster", &action.cluster), ("job", &action.job)];
     let texts = texts.into_iter().filter_map(|(key, text)| Some((key, Value::from(text.clone()?))));
     let numbers = [("record", action.record), ("workflow", action.workflow)];
@@ -152,22 +161,29 @@ fn keys_of_action(action: &ExpectedAction) -> Vec<(&'static str, Value)> {
     texts.chain(numbers).chain(action.reference.clone().map(|value| ("reference", value))).collect()
 }
 
-fn shown_target(action: &ExpectedAction) -> String {
+/// An action and its target for a message.
+pub fn shown_target(action: &ExpectedAction) -> String {
     let keys = keys_of_action(action);
     let shown: Vec<String> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
     format!("{} {}", action.action, shown.join(" "))
 }
 
-/// The exit code a word stands for in a scan, where nothing can be refused: what would be is incomplete there.
-pub fn exit_code_of_scan(word: &str) -> Option<i32> {
+/// The exit code a word stands for.
+pub fn exit_code(word: &str) -> Option<i32> {
     Some(match word {
         "clean" => 0,
         "failure" => 1,
         "drift" => 2,
-        "incomplete" | "refused" => 3,
+        "incomplete" => 3,
+        "refused" => 4,
         "not_proven" => 5,
         _ => return None,
     })
+}
+
+/// The same in a scan, where nothing can be refused: what would be is incomplete there.
+pub fn exit_code_of_scan(word: &str) -> Option<i32> {
+    exit_code(if word == "refused" { "incomplete" } else { word })
 }
 
 /// Which of the forbidden strings occur in the outputs, by the name of the output. Each is looked for as it is and as JSON writes it.

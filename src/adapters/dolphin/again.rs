@@ -2,42 +2,49 @@
 
 use std::collections::BTreeMap;
 
-use super::Dolphin;
-use super::envelope::{Failure, Question};
-use super::records::{RESOURCE_NOT_EXIST, WireRecord, list_directory, to_record};
+use super::envelope::Failure;
+use super::records::{RESOURCE_NOT_EXIST, RecordApi, WireRecord, list_directory, list_tree_below, to_record};
 use super::users;
+use super::{Dolphin, Reader, unsupported};
 use crate::views::resources::User;
-use crate::views::{Cause, Gap, Generation, Record, ViewName};
+use crate::views::{Cause, Gap, Record, ViewName};
 
 impl Dolphin {
-    /// One record by id, or by name up to 2.0, which has no question by id: `GET /resources/{id}` there answers with the
-    /// parent (facts of 2.0.9 and 3.1.9).
+    /// One record by id, or by name in 2.0, which has no question by id.
     pub(super) async fn record_again(&self, record: &Record) -> Result<Option<Record>, Gap> {
-        let what = format!("record {}", record.id);
-        let question = if self.generation == Generation::V20 {
-            Question::new(what.clone(), "/resources/0")
-                .with("type", record.kind.api_name())
-                .with("fullName", &record.full_name)
-        } else {
-            Question::new(what.clone(), format!("/resources/{}/query", record.id))
-        };
+        let manner = self.manner()?;
+        let question = manner.single(record.kind, record.id.0, &record.full_name);
         match self.api.ask::<WireRecord>(&question).await {
-            Ok(found) if found.id == record.id.0 => Ok(Some(to_record(found, record.kind))),
+            Ok(found) if found.id == record.id.0 => Ok(Some(to_record(found, record.kind, manner))),
             // By name another record may have taken the place: ours is gone.
-            Ok(_) if self.generation == Generation::V20 => Ok(None),
-            Ok(_) => Err(Failure::Shape { column: 0 }.gap(ViewName::Resources, &what)),
+            Ok(_) if manner == RecordApi::V20 => Ok(None),
+            Ok(_) => Err(Failure::Shape { column: 0 }.gap(ViewName::Resources, question.what())),
             Err(failure) if failure.has_code(RESOURCE_NOT_EXIST) => Ok(None),
-            Err(failure) => Err(failure.gap(ViewName::Resources, &what)),
+            Err(failure) => Err(failure.gap(ViewName::Resources, question.what())),
         }
     }
 
-    /// The records directly below a directory record; none if the directory is gone.
+    /// The records directly below a directory record; none if the directory is gone. In 3.0 all records below it, of which
+    /// only id, name and sort are known: its pages hide those of deleted owners, and they would go with the directory.
     pub(super) async fn below_again(&self, directory: &Record) -> Result<Vec<Record>, Gap> {
+        let manner = self.manner()?;
+        if manner == RecordApi::V30 {
+            let what = format!("the records below record {}", directory.id);
+            let listed = list_tree_below(&self.api, directory.kind, directory.id.0).await;
+            return listed.map_err(|failure| failure.gap(ViewName::Resources, &what));
+        }
         let listed = list_directory(&self.api, self.limits, directory.kind, directory.id.0).await;
         match listed.trouble {
             Some(trouble) if trouble.has_code(RESOURCE_NOT_EXIST) => Ok(Vec::new()),
             Some(trouble) => Err(trouble.gap(ViewName::Resources)),
-            None => Ok(listed.entries.into_iter().map(|wire| to_record(wire, directory.kind)).collect()),
+            None => Ok(listed.entries.into_iter().map(|wire| to_record(wire, directory.kind, manner)).collect()),
+        }
+    }
+
+    fn manner(&self) -> Result<RecordApi, Gap> {
+        match Reader::of(self.generation) {
+            Some(Reader::Records(manner)) => Ok(manner),
+            _ => Err(unsupported(ViewName::Resources, self.generation)),
         }
     }
 

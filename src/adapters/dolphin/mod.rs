@@ -1,7 +1,8 @@
-//! DolphinScheduler over its REST API, to read: 3.1 (records with ids) and 3.2.2 (a listing of the storage).
+//! DolphinScheduler over its REST API: 2.0, 3.0 and 3.1 (records with ids) and 3.2.2 (a listing of the storage).
 //!
-//! There is no method here that writes, and no GET that mutates is ever sent. What a server of another generation says
-//! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`.
+//! The reader has no method that writes, and no GET that mutates is ever sent. What a server of another generation says
+//! is not guessed at: the view then names the generation and a gap. A further generation is a further `Reader`. The
+//! writer is a type of its own, with a client of its own, for records only.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,9 @@ pub use self::write::{DolphinWrite, WriteSetupError};
 
 use self::envelope::{Api, Dropped, Failure, Question};
 use self::probe::{Identity, Probed};
-use self::records::Limits;
+use self::records::{Limits, RecordApi};
 use self::tasks::Binding;
+use self::workflows::TaskLists;
 use crate::adapters::http::HttpSetupError;
 use crate::config::DsConfig;
 use crate::domain::HdfsPath;
@@ -44,8 +46,8 @@ pub struct Dolphin {
 /// The generations this build reads, by how their resources are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
-    /// 3.1: tree and pages of records.
-    Records,
+    /// Up to 3.1: tree and pages of records.
+    Records(RecordApi),
     /// 3.2.2: directories of the storage, listed on demand.
     Storage,
 }
@@ -53,17 +55,27 @@ enum Reader {
 impl Reader {
     const fn of(generation: Generation) -> Option<Self> {
         match generation {
-            Generation::V31 => Some(Self::Records),
+            Generation::V20 => Some(Self::Records(RecordApi::V20)),
+            Generation::V30 => Some(Self::Records(RecordApi::V30)),
+            Generation::V31 => Some(Self::Records(RecordApi::V31)),
             Generation::V322 => Some(Self::Storage),
-            Generation::V13 | Generation::V20 | Generation::V30 | Generation::V320 | Generation::V33 => None,
+            Generation::V13 | Generation::V320 | Generation::V33 => None,
         }
     }
 
     /// What decides which resource a task of this generation gets.
     const fn binding(self) -> Binding {
         match self {
-            Self::Records => Binding::ById,
+            Self::Records(_) => Binding::ById,
             Self::Storage => Binding::ByName,
+        }
+    }
+
+    /// How the tasks of a project are listed.
+    const fn task_lists(self) -> TaskLists {
+        match self {
+            Self::Records(RecordApi::V20 | RecordApi::V30) => TaskLists::One,
+            Self::Records(RecordApi::V31) | Self::Storage => TaskLists::ByExecuteType,
         }
     }
 }
@@ -143,8 +155,8 @@ impl Dolphin {
     async fn fill_by(&self, reader: Reader, probed: Probed, identity: Option<Identity>, view: &mut ResourceView) {
         self.fill_users(identity.as_ref(), view).await;
         match reader {
-            Reader::Records => {
-                let (records, gaps) = records::fetch_records(&self.api, self.limits).await;
+            Reader::Records(manner) => {
+                let (records, gaps) = records::fetch_records(&self.api, self.limits, manner, view.administrator).await;
                 view.records = records;
                 view.records_complete = gaps.is_empty() && view.administrator;
                 view.gaps.extend(gaps);
@@ -196,7 +208,8 @@ impl ResourceRead for Dolphin {
             view.gaps.push(unsupported(ViewName::Workflows, generation));
             return;
         };
-        let found = workflows::fetch_users_of_resources(&self.api, self.limits, reader.binding()).await;
+        let found =
+            workflows::fetch_users_of_resources(&self.api, self.limits, reader.binding(), reader.task_lists()).await;
         view.workflows = found.workflows;
         view.functions = found.functions;
         view.gaps.extend(found.gaps);
@@ -236,7 +249,7 @@ impl ResourceRead for Dolphin {
 }
 
 fn unsupported(view: ViewName, found: Generation) -> Gap {
-    let detail = format!("the server is of generation {found}; this build reads 3.1 and 3.2.2");
+    let detail = format!("the server is of generation {found}; this build reads 2.0, 3.0, 3.1 and 3.2.2");
     Gap::incomplete(view, Cause::Unsupported, detail)
 }
 

@@ -1,13 +1,15 @@
-//! Resource records of 3.1: the tree says which there are, the pages say what they are.
+//! Resource records of 2.0, 3.0 and 3.1: the tree says which there are, the pages say what they are.
 //!
 //! Neither is enough. The tree (`/resources/list`) has no owner, size or time. The pages show one directory level each,
-//! in an order that moves, and never show an orphan whose parent is gone. So: tree, pages of every directory, tree
-//! again; what only the second tree shows is asked for by id.
+//! in an order that moves, and never show an orphan whose parent is gone, nor in 3.0 a record whose owner was deleted
+//! (`ResourceMapper.xml` joins the users). So: tree, pages of every directory, tree again; what only the tree shows is
+//! asked for one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use super::envelope::{Api, Failure, Question};
@@ -26,6 +28,45 @@ const MAX_SINGLE: usize = 1_000;
 /// "The resource does not exist": what the pages of a directory say that went away since the tree was read.
 pub(super) const RESOURCE_NOT_EXIST: i64 = 20004;
 
+/// The generations with records that are read here, by what differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecordApi {
+    /// 2.0: no record by its id, the tree of a general user mixes both kinds, times are those of +08:00.
+    V20,
+    /// 3.0: the pages leave out records of deleted owners.
+    V30,
+    /// 3.1.
+    V31,
+}
+
+impl RecordApi {
+    /// The question for one record. `/resources/{id}` without `/query` answers with the parent of `id`, or by name with any
+    /// number in place of the id; 2.0 has nothing else.
+    pub(super) fn single(self, kind: ResourceKind, id: i64, full_name: &str) -> Question {
+        let what = format!("record {id}");
+        match self {
+            Self::V20 => Question::new(what, "/resources/0").with("type", kind.api_name()).with("fullName", full_name),
+            Self::V30 | Self::V31 => Question::new(what, format!("/resources/{id}/query")),
+        }
+    }
+
+    /// A time as the server prints it, without zone and in whole seconds. 2.0 has two forms, `2026-11-29 23:28:00` and
+    /// `2026-11-29T23:28:02.312+0800`; the first is of +08:00 whatever the zone of the server (`Resource.java`).
+    fn parse_time(self, text: &str) -> Option<DateTime> {
+        let plain = DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok();
+        match self {
+            Self::V20 => plain.or_else(|| parse_time_with_offset(text)),
+            Self::V30 | Self::V31 => plain,
+        }
+    }
+}
+
+fn parse_time_with_offset(text: &str) -> Option<DateTime> {
+    let time = jiff::Timestamp::strptime("%Y-%m-%dT%H:%M:%S%.f%z", text).ok()?;
+    let printed = time.to_zoned_datetime(TimeZone::fixed(jiff::tz::offset(8))).datetime();
+    printed.with().subsec_nanosecond(0).build().ok()
+}
+
 /// How much is asked at once, and in what portions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
@@ -35,12 +76,17 @@ pub(super) struct Limits {
     pub(super) concurrency: usize,
 }
 
-/// The records of both kinds, sorted by id, and what is missing in them.
-pub(super) async fn fetch_records(api: &Api, limits: Limits) -> (Vec<Record>, Vec<Gap>) {
+/// The records of both kinds, sorted by id, and what is missing in them. `sees_all`: asked as an administrator.
+pub(super) async fn fetch_records(
+    api: &Api,
+    limits: Limits,
+    manner: RecordApi,
+    sees_all: bool,
+) -> (Vec<Record>, Vec<Gap>) {
     let mut records = Vec::new();
     let mut gaps = Vec::new();
     for kind in [ResourceKind::File, ResourceKind::Udf] {
-        let mut reading = Reading { api, limits, kind, gaps: Vec::new() };
+        let mut reading = Reading { api, limits, manner, kind, sees_all, gaps: Vec::new() };
         records.extend(reading.fetch().await);
         gaps.append(&mut reading.gaps);
     }
@@ -91,7 +137,9 @@ type Tree = BTreeMap<i64, Entry>;
 struct Reading<'a> {
     api: &'a Api,
     limits: Limits,
+    manner: RecordApi,
     kind: ResourceKind,
+    sees_all: bool,
     gaps: Vec<Gap>,
 }
 
@@ -118,12 +166,12 @@ impl Reading<'_> {
     }
 
     async fn fetch_tree(&mut self) -> Option<Tree> {
-        let what = format!("the tree of {} records", self.kind.api_name());
-        let question = Question::new(what, "/resources/list").with("type", self.kind.api_name());
+        let question = tree_question(self.kind);
         match self.api.ask::<Vec<WireNode>>(&question).await {
             Ok(nodes) => {
                 let mut tree = Tree::new();
-                if let Err(how) = flatten(nodes, self.kind, &mut tree) {
+                let is_mixed = self.manner == RecordApi::V20 && !self.sees_all;
+                if let Err(how) = flatten(nodes, self.kind, is_mixed, &mut tree) {
                     self.contradict(&format!("{}: {how}", question.what()));
                 }
                 Some(tree)
@@ -194,11 +242,15 @@ impl Reading<'_> {
     async fn fill(&mut self, details: &mut BTreeMap<i64, WireRecord>, newest: &Tree) {
         let is_known =
             |(id, entry): &(&i64, &Entry)| details.get(id).is_some_and(|record| record.full_name == entry.full_name);
-        let wanted: Vec<i64> = newest.iter().filter(|pair| !is_known(pair)).map(|(id, _)| *id).collect();
+        let wanted: Vec<(i64, Question)> = newest
+            .iter()
+            .filter(|pair| !is_known(pair))
+            .map(|(id, entry)| (*id, self.manner.single(self.kind, *id, &entry.full_name)))
+            .collect();
         let skipped = wanted.len().saturating_sub(MAX_SINGLE);
         let api = self.api;
         let mut answers = futures::stream::iter(wanted.into_iter().take(MAX_SINGLE))
-            .map(|id| async move { (id, fetch_record(api, id).await) })
+            .map(|(id, question)| async move { (id, fetch_record(api, id, &question).await) })
             .buffered(self.limits.concurrency.max(1));
         let mut failed = Vec::new();
         while let Some((id, answer)) = answers.next().await {
@@ -228,19 +280,48 @@ impl Reading<'_> {
     }
 
     fn to_records(&self, details: BTreeMap<i64, WireRecord>, newest: &Tree) -> Vec<Record> {
-        let bare = newest.iter().filter(|(id, _)| !details.contains_key(id)).map(|(id, entry)| Record {
-            id: RecordId(*id),
-            full_name: entry.full_name.as_str().into(),
-            kind: self.kind,
-            directory: entry.directory,
-            size: None,
-            owner: None,
-            created: None,
-            updated: None,
-        });
-        let mut records: Vec<Record> = bare.collect();
-        records.extend(details.into_values().map(|wire| to_record(wire, self.kind)));
+        let bare = newest.iter().filter(|(id, _)| !details.contains_key(id));
+        let mut records: Vec<Record> = bare.map(|(id, entry)| bare_record(*id, entry, self.kind)).collect();
+        records.extend(details.into_values().map(|wire| to_record(wire, self.kind, self.manner)));
         records
+    }
+}
+
+/// The records that the tree shows anywhere below a directory record: id, full name and sort only. Unlike the pages of 3.0
+/// it holds those of deleted owners, which a delete of the directory would take along.
+pub(super) async fn list_tree_below(api: &Api, kind: ResourceKind, directory: i64) -> Result<Vec<Record>, Failure> {
+    let nodes: Vec<WireNode> = api.ask(&tree_question(kind)).await?;
+    let mut todo: Vec<WireNode> = nodes;
+    let mut found = None;
+    while let Some(node) = todo.pop() {
+        if node.id == directory {
+            found = node.children;
+            break;
+        }
+        todo.extend(node.children.unwrap_or_default());
+    }
+    let mut below = Tree::new();
+    // What else may be wrong with the tree does not make it empty.
+    flatten(found.unwrap_or_default(), kind, true, &mut below).map_err(|_| Failure::Shape { column: 0 })?;
+    Ok(below.iter().map(|(id, entry)| bare_record(*id, entry, kind)).collect())
+}
+
+fn tree_question(kind: ResourceKind) -> Question {
+    let what = format!("the tree of {} records", kind.api_name());
+    Question::new(what, "/resources/list").with("type", kind.api_name())
+}
+
+/// A record of which only the tree is known.
+fn bare_record(id: i64, entry: &Entry, kind: ResourceKind) -> Record {
+    Record {
+        id: RecordId(id),
+        full_name: entry.full_name.as_str().into(),
+        kind,
+        directory: entry.directory,
+        size: None,
+        owner: None,
+        created: None,
+        updated: None,
     }
 }
 
@@ -260,10 +341,9 @@ pub(super) async fn list_directory(
     pages::list_all(api, &question, limits.page_size, |record: &WireRecord| record.id).await
 }
 
-async fn fetch_record(api: &Api, id: i64) -> Result<WireRecord, Failure> {
-    let question = Question::new(format!("record {id}"), format!("/resources/{id}/query"));
-    let record: WireRecord = api.ask(&question).await?;
-    // `/resources/{id}` without `/query` would answer with the parent; never take one record for another.
+async fn fetch_record(api: &Api, id: i64, question: &Question) -> Result<WireRecord, Failure> {
+    let record: WireRecord = api.ask(question).await?;
+    // By name the database may be laxer than HDFS (case, trailing blanks); never take one record for another.
     if record.id == id { Ok(record) } else { Err(Failure::Shape { column: 0 }) }
 }
 
@@ -299,22 +379,24 @@ impl Walk {
     }
 }
 
-fn flatten(nodes: Vec<WireNode>, kind: ResourceKind, tree: &mut Tree) -> Result<(), String> {
+/// `is_mixed`: records of the other kind are expected, and left out.
+fn flatten(nodes: Vec<WireNode>, kind: ResourceKind, is_mixed: bool, tree: &mut Tree) -> Result<(), String> {
     for node in nodes {
-        if node.kind != kind {
+        // `ResourceTreeVisitor` removes exactly one slash.
+        let entry = Entry { full_name: format!("/{}", node.full_name), directory: node.dirctory };
+        if node.kind != kind && !is_mixed {
             return Err(format!("record {} is of another kind", node.id));
         }
-        // 3.1.9 `ResourceTreeVisitor` removes exactly one slash.
-        let entry = Entry { full_name: format!("/{}", node.full_name), directory: node.dirctory };
-        if tree.insert(node.id, entry).is_some() {
+        if node.kind == kind && tree.insert(node.id, entry).is_some() {
             return Err(format!("record {} is in it twice", node.id));
         }
-        flatten(node.children.unwrap_or_default(), kind, tree)?;
+        flatten(node.children.unwrap_or_default(), kind, is_mixed, tree)?;
     }
     Ok(())
 }
 
-pub(super) fn to_record(wire: WireRecord, kind: ResourceKind) -> Record {
+pub(super) fn to_record(wire: WireRecord, kind: ResourceKind, manner: RecordApi) -> Record {
+    let time = |text: Option<String>| text.and_then(|text| manner.parse_time(&text));
     Record {
         id: RecordId(wire.id),
         full_name: wire.full_name.into(),
@@ -322,14 +404,9 @@ pub(super) fn to_record(wire: WireRecord, kind: ResourceKind) -> Record {
         directory: wire.directory,
         size: u64::try_from(wire.size).ok(),
         owner: Some(wire.user_id),
-        created: wire.create_time.as_deref().and_then(parse_time),
-        updated: wire.update_time.as_deref().and_then(parse_time),
+        created: time(wire.create_time),
+        updated: time(wire.update_time),
     }
-}
-
-/// Times without a zone, as the server prints them from 3.0 on.
-fn parse_time(text: &str) -> Option<DateTime> {
-    DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
 }
 
 #[cfg(test)]
@@ -338,9 +415,17 @@ mod tests {
 
     #[test]
     fn times_have_no_zone() {
-        assert_eq!(parse_time("2026-11-29 14:22:30"), Some(jiff::civil::date(2026, 11, 29).at(14, 22, 30, 0)));
-        assert_eq!(parse_time("2026-11-29T14:22:30.000+0800"), None);
-        assert_eq!(parse_time(""), None);
+        let at = |h, m, s| Some(jiff::civil::date(2026, 11, 29).at(h, m, s, 0));
+        for manner in [RecordApi::V30, RecordApi::V31] {
+            assert_eq!(manner.parse_time("2026-11-29 14:22:30"), at(14, 22, 30));
+            assert_eq!(manner.parse_time("2026-11-29T14:22:30.000+0800"), None);
+            assert_eq!(manner.parse_time(""), None);
+        }
+        // Both forms of 2.0.9 are one time of +08:00, and the fraction is in one of them only.
+        assert_eq!(RecordApi::V20.parse_time("2026-11-29 23:28:02"), at(23, 28, 2));
+        assert_eq!(RecordApi::V20.parse_time("2026-11-29T23:28:02.312+0800"), at(23, 28, 2));
+        assert_eq!(RecordApi::V20.parse_time("2026-11-29T15:28:02.312+0000"), at(23, 28, 2));
+        assert_eq!(RecordApi::V20.parse_time("2026-11-29T23:28:02.312"), None);
     }
 
     #[test]
@@ -351,8 +436,22 @@ mod tests {
         )
         .expect("a tree");
         let mut tree = Tree::new();
-        flatten(nodes, ResourceKind::File, &mut tree).expect("no doubles");
+        flatten(nodes, ResourceKind::File, false, &mut tree).expect("no doubles");
         assert_eq!(tree[&1], Entry { full_name: "/d".into(), directory: true });
         assert_eq!(tree[&2], Entry { full_name: "/d/x".into(), directory: false });
+    }
+
+    #[test]
+    fn the_other_kind_is_left_out_only_where_it_is_expected() {
+        let mixed = r#"[{"id":1,"pid":-1,"fullName":"u","dirctory":true,"type":"UDF","children":[
+             {"id":2,"pid":1,"fullName":"u/f.jar","dirctory":false,"type":"UDF","children":[]}]},
+             {"id":3,"pid":-1,"fullName":"x","dirctory":false,"type":"FILE"}]"#;
+        let read = |is_mixed| {
+            let nodes = serde_json::from_str(mixed).expect("a tree");
+            let mut tree = Tree::new();
+            flatten(nodes, ResourceKind::File, is_mixed, &mut tree).map(|()| tree.into_keys().collect::<Vec<_>>())
+        };
+        assert_eq!(read(true), Ok(vec![3]));
+        assert!(read(false).is_err());
     }
 }

@@ -45,10 +45,11 @@ struct WireDag {
     task_definition_list: Vec<WireTask>,
 }
 
-/// `TaskMainInfo`: a line of the task list.
+/// A line of the task list: `TaskMainInfo`, or where a 2.0 lists whole definitions, one of those.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireTaskLine {
+    #[serde(alias = "code")]
     task_code: i64,
     #[serde(default)]
     process_definition_code: i64,
@@ -65,6 +66,28 @@ struct WireFunction {
     resource_name: Option<String>,
 }
 
+/// How the tasks of a project are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskLists {
+    /// 2.0 and 3.0: one list of all.
+    One,
+    /// From 3.1 on: a list of batch tasks, which is the default, and one of streaming tasks.
+    ByExecuteType,
+}
+
+impl TaskLists {
+    /// The lists: the word for each, and what has to be asked beside the page. An absent `taskType` hides every task.
+    const fn questions(self) -> &'static [(&'static str, &'static [(&'static str, &'static str)])] {
+        match self {
+            Self::One => &[("", &[("taskType", "")])],
+            Self::ByExecuteType => &[
+                ("BATCH ", &[("taskType", ""), ("taskExecuteType", "BATCH")]),
+                ("STREAM ", &[("taskType", ""), ("taskExecuteType", "STREAM")]),
+            ],
+        }
+    }
+}
+
 /// All that uses resources, as far as it could be read.
 #[derive(Debug, Default)]
 pub(super) struct Users {
@@ -79,13 +102,18 @@ pub(super) struct Users {
 }
 
 /// Reads everything that uses resources.
-pub(super) async fn fetch_users_of_resources(api: &Api, limits: Limits, binding: Binding) -> Users {
+pub(super) async fn fetch_users_of_resources(
+    api: &Api,
+    limits: Limits,
+    binding: Binding,
+    task_lists: TaskLists,
+) -> Users {
     let question = Question::new("the project list", "/projects");
     let projects = pages::list_all(api, &question, limits.page_size, |project: &WireProject| project.code).await;
     let mut users = Users { has_projects: projects.trouble.is_none(), ..Users::default() };
     users.gaps.extend(projects.trouble.map(|trouble| trouble.gap(ViewName::Workflows)));
     for project in projects.entries {
-        let mut reading = Project { api, limits, binding, code: project.code, gaps: Vec::new() };
+        let mut reading = Project { api, limits, binding, task_lists, code: project.code, gaps: Vec::new() };
         users.workflows.extend(reading.fetch().await);
         users.gaps.append(&mut reading.gaps);
     }
@@ -120,6 +148,7 @@ struct Project<'a> {
     api: &'a Api,
     limits: Limits,
     binding: Binding,
+    task_lists: TaskLists,
     code: i64,
     gaps: Vec<Gap>,
 }
@@ -199,16 +228,15 @@ impl Project<'_> {
         used
     }
 
-    /// Tasks that no workflow holds (up to 3.2): the task list is the only place that shows them, and without
-    /// `taskExecuteType` it hides the streaming ones.
+    /// Tasks that no workflow holds (up to 3.2): the task list is the only place that shows them.
     async fn fetch_lone_tasks(&mut self, codes: &BTreeSet<i64>, held: &BTreeSet<i64>) -> Vec<Workflow> {
         let mut lone = BTreeSet::new();
-        for execute_type in ["BATCH", "STREAM"] {
+        for (which, parameters) in self.task_lists.questions() {
             let question = Question::new(
-                format!("the {execute_type} tasks of project {}", self.code),
+                format!("the {which}tasks of project {}", self.code),
                 format!("/projects/{}/task-definition", self.code),
             );
-            let question = question.with("taskType", "").with("taskExecuteType", execute_type);
+            let question = parameters.iter().fold(question, |question, (name, value)| question.with(name, value));
             let listed = pages::list_loosely::<WireTaskLine>(self.api, &question, self.limits.page_size).await;
             self.take(listed.trouble);
             // A task of a workflow that could not be read is not alone; that workflow is a gap already.

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::{Seen, collected, same_options};
+use super::{Same, Seen, collected};
 use crate::cli::args::{LookArgs, PlanArgs};
 use crate::cli::exit::ExitCode;
 use crate::cli::output::{self, Results};
@@ -53,17 +53,12 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 
 fn print(args: &PlanArgs, planned: &Planned) -> anyhow::Result<ExitCode> {
     let file = args.out.as_deref().map(|file| shell_word(&file.display().to_string()));
-    let options = plan_options(args);
+    let options = Same::of_file(args.config.config.as_deref()).with_ledger(&args.ledger).with_plan();
     let terminal =
         |style| render(planned, PlanPrint { style, all: args.all, file: file.as_deref(), options: &options });
     let results = Results { terminal: &terminal, json: &|| Ok(json::render(planned)?) };
     output::write(&args.output.output, args.output.color, &results)?;
     Ok(ExitCode::of(planned.exit.word, ExitCode::DRIFT))
-}
-
-fn plan_options(args: &PlanArgs) -> String {
-    let config = Some(same_options(&args.config, None)).filter(|options| !options.is_empty());
-    config.into_iter().chain(ledger::options(&args.ledger)).collect::<Vec<_>>().join(" ")
 }
 
 fn wish(args: &PlanArgs, config: &Config) -> anyhow::Result<Wish> {

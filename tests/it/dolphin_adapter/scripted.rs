@@ -55,6 +55,13 @@ impl Reply {
         Self { status, content_type: "text/html;charset=utf-8".into(), body: "<html>login</html>".into() }
     }
 
+    /// What 2.0 says to an unknown path.
+    pub fn not_found_json() -> Self {
+        let body =
+            json!({"timestamp": "2026-11-29T23:28:04.472+0800", "status": 404, "error": "Not Found", "path": "/x"});
+        Self { status: 404, ..Self::json(&body) }
+    }
+
     /// A status without a body.
     pub fn empty(status: u16) -> Self {
         Self { status, content_type: String::new(), body: String::new() }

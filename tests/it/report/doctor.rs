@@ -81,6 +81,30 @@ fn no_active_namenode_is_missing_whatever_the_single_addresses_say() {
 }
 
 #[test]
+fn another_base_directory_or_another_store_is_missing_and_not_ok() {
+    let (inventory, _) = sample::in_sync();
+    let config = sample::config();
+    let missing = |base: &str| {
+        let mut resources = inventory.resources.clone().expect("a resource view");
+        resources.administrator = true;
+        resources.base_dir = Some(base.to_owned());
+        let flink = inventory.flink.clusters.clone();
+        let answers = Answers { config: &config, flink, hdfs: hdfs(), resources: Some(resources) };
+        let checks = Checkup::new(&answers).checks;
+        checks.into_iter().filter(|check| check.state == State::Missing).map(|check| check.said).collect::<Vec<_>>()
+    };
+    assert_eq!(missing("hdfs://ns1/dolphinscheduler"), [""; 0]);
+    assert_eq!(
+        missing("hdfs://ns1/ds322"),
+        ["base directory as the server says it: hdfs://ns1/ds322, but the base path as configured: /dolphinscheduler"]
+    );
+    assert_eq!(
+        missing("s3a://bucket/dolphinscheduler"),
+        ["base directory as the server says it: s3a://bucket/dolphinscheduler, which is no HDFS"]
+    );
+}
+
+#[test]
 fn addresses_are_shown_without_what_may_be_secret() {
     let url = "https://user:secret@knox:8443/gateway/hdfs/?token=secret".parse().expect("a URL");
     assert_eq!(address(&url), "https://knox:8443/gateway/hdfs");

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::database::{Database, Tenant, User};
+use super::generation::Generation;
 use super::paging::PageAsked;
 use super::reply::{Outcome, Refusal};
 use super::visit::Visit;
@@ -18,7 +19,9 @@ impl Visit<'_> {
         if self.account.is_admin() && self.traits.generation.has_records() {
             user["tenantCode"] = Value::Null;
         }
-        user["timeZone"] = json!("UTC");
+        if self.traits.generation != Generation::V20 {
+            user["timeZone"] = json!("UTC");
+        }
         user["queueName"] = Value::Null;
         user["queue"] = json!("");
         user
@@ -54,11 +57,15 @@ impl Visit<'_> {
         // 3.1.9 shows the hash in every user answer, 3.2.2 no longer in those that read.
         let hash = self.traits.generation.has_records().then_some(PASSWORD_HASH);
         let (kind, queue) = (if user.is_admin() { "ADMIN_USER" } else { "GENERAL_USER" }, "default");
-        json!({
+        let mut shown = json!({
             "id": user.id, "userName": user.name, "userPassword": hash, "email": "someone@example.com", "phone": "",
             "userType": kind, "tenantId": database.tenant_id(user.tenant.as_deref()).unwrap_or(0), "state": 1,
-            "tenantCode": user.tenant, "queueName": queue, "alertGroup": null, "queue": queue, "timeZone": null,
-            "createTime": time, "updateTime": time,
-        })
+            "tenantCode": user.tenant, "queueName": queue, "alertGroup": null, "queue": queue, "createTime": time,
+            "updateTime": time,
+        });
+        if self.traits.generation != Generation::V20 {
+            shown["timeZone"] = Value::Null;
+        }
+        shown
     }
 }

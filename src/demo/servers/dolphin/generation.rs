@@ -5,7 +5,11 @@ use crate::demo::world::DsGeneration;
 /// A generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
-    /// 3.1: rows with ids.
+    /// 2.0: rows with ids; a directory is deleted with its subtree, and an error of the storage rolls that back.
+    V20,
+    /// 3.0: the same without the rolling back.
+    V30,
+    /// 3.1: rows with ids; a directory that has rows below it is not deleted.
     V31,
     /// 3.2.2: a listing of the storage.
     V322,
@@ -15,6 +19,8 @@ impl Generation {
     /// The one spoken for a version text; `None`: not spoken.
     pub fn of_version(version: &str) -> Option<Self> {
         match numbers(version)? {
+            (2, 0, _) => Some(Self::V20),
+            (3, 0, _) => Some(Self::V30),
             (3, 1, _) => Some(Self::V31),
             (3, 2, 2..) => Some(Self::V322),
             _ => None,
@@ -29,6 +35,11 @@ impl Generation {
         }
     }
 
+    /// Zone of the times it prints unless told otherwise.
+    pub const fn hours_from_utc(self) -> i8 {
+        if matches!(self, Self::V20) { 8 } else { 0 }
+    }
+
     /// The kind a version is of: rows up to 3.1, a listing from 3.2 on and on the development branch.
     pub fn kind_of_version(version: &str) -> Option<DsGeneration> {
         match numbers(version) {
@@ -41,7 +52,7 @@ impl Generation {
 
     /// Whether resources are rows with ids.
     pub const fn has_records(self) -> bool {
-        matches!(self, Self::V31)
+        matches!(self, Self::V20 | Self::V30 | Self::V31)
     }
 }
 
@@ -62,10 +73,9 @@ mod tests {
             use Generation::{V31, V322};
             [V31, V31, V322, V322].map(Some)
         });
-        assert_eq!(
-            ["1.3.9", "2.0.9", "3.0.6", "3.2.0", "3.2.1", "3.3.0", "dev", "x"].map(Generation::of_version),
-            [None; 8]
-        );
+        assert_eq!(["1.3.9", "3.2.0", "3.2.1", "3.3.0", "dev", "x"].map(Generation::of_version), [None; 6]);
+        let older = ["2.0.0", "2.0.9", "3.0.0", "3.0.6"].map(Generation::of_version);
+        assert_eq!(older, [Generation::V20, Generation::V20, Generation::V30, Generation::V30].map(Some));
         let kinds = ["1.3.9", "3.1.9", "3.2.0", "dev"].map(Generation::kind_of_version);
         assert_eq!(kinds, [DsGeneration::Db, DsGeneration::Db, DsGeneration::Storage, DsGeneration::Storage].map(Some));
     }

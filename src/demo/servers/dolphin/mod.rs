@@ -1,6 +1,8 @@
-//! The embedded DolphinScheduler: 3.1 (rows with ids) and 3.2.2 (a listing of the storage), with state, on loopback.
+//! The embedded DolphinScheduler: 2.0, 3.0 and 3.1 (rows with ids) and 3.2.2 (a listing of the storage), with state, on
+//! loopback.
 //!
-//! It answers in the shapes recorded from standalone servers of 3.1.9 and 3.2.2. What the program does not ask is not there.
+//! It answers in the shapes recorded from standalone servers of 2.0.9, 3.0.6, 3.1.9 and 3.2.2; the workflows of 2.0, which
+//! are not recorded, look like those of 3.0. What the program does not ask is not there.
 
 mod accounts;
 mod asked;
@@ -54,7 +56,7 @@ pub struct DolphinOptions {
     pub store: Arc<dyn FileStore>,
     /// Access tokens and whose they are; any other token is unknown.
     pub tokens: Vec<(String, TokenOwner)>,
-    /// Zone of the times it prints; `None`: UTC, the default from 3.0 on.
+    /// Zone of the times it prints; `None`: its default, +08:00 for 2.0 and UTC from 3.0 on.
     pub time_zone: Option<TimeZone>,
     /// Whether a web UI is installed: unknown endpoints then answer 200 with HTML.
     pub with_ui: bool,
@@ -77,7 +79,9 @@ pub enum DolphinError {
     #[error("the world has no `dolphinscheduler` section")]
     NoServer,
     /// A version nobody has taught it.
-    #[error("the embedded DolphinScheduler speaks 3.1.x and 3.2.2, not `{0}`; change `config.ds.version`")]
+    #[error(
+        "the embedded DolphinScheduler speaks 2.0.x, 3.0.x, 3.1.x and 3.2.2, not `{0}`; change `config.ds.version`"
+    )]
     Unsupported(String),
     /// The content.
     #[error("the world cannot be turned into a server")]
@@ -128,7 +132,7 @@ struct Inner {
     /// The outer lock is for exchanging the world without waiting, the inner one lets one request at a time work on it.
     held: std::sync::Mutex<Arc<Mutex<Held>>>,
     tokens: Vec<(String, TokenOwner)>,
-    zone: TimeZone,
+    zone: Option<TimeZone>,
     with_ui: bool,
     faults: Faults,
 }
@@ -141,10 +145,16 @@ struct Held {
 }
 
 impl Held {
-    fn of_world(world: &World, store: Arc<dyn FileStore>, zone: TimeZone) -> Result<Arc<Mutex<Self>>, DolphinError> {
+    fn of_world(
+        world: &World,
+        store: Arc<dyn FileStore>,
+        zone: Option<TimeZone>,
+    ) -> Result<Arc<Mutex<Self>>, DolphinError> {
         let server = world.dolphinscheduler.as_ref().ok_or(DolphinError::NoServer)?;
         let clock = ServerClock { behind: world.clock.tool_minus_namenode.0 };
-        let traits = Traits { generation: generation_of(world)?, zone, clock };
+        let generation = generation_of(world)?;
+        let zone = zone.unwrap_or_else(|| TimeZone::fixed(jiff::tz::offset(generation.hours_from_utc())));
+        let traits = Traits { generation, zone, clock };
         Ok(Arc::new(Mutex::new(Self { database: Database::of_world(world, server)?, store, traits })))
     }
 }
@@ -152,7 +162,7 @@ impl Held {
 impl DolphinServer {
     /// The server a world describes; it listens nowhere yet.
     pub fn new(world: &World, options: DolphinOptions) -> Result<Self, DolphinError> {
-        let zone = options.time_zone.unwrap_or(TimeZone::UTC);
+        let zone = options.time_zone;
         Ok(Self(Arc::new(Inner {
             held: std::sync::Mutex::new(Held::of_world(world, options.store, zone.clone())?),
             tokens: options.tokens,
@@ -246,7 +256,9 @@ impl Inner {
         let Some(account) = owner.and_then(|owner| held.database.account(owner)).cloned() else {
             return unauthorized();
         };
-        let Some(call) = call else { return unknown_endpoint(&asked.raw_path, self.with_ui) };
+        let Some(call) = call else {
+            return unknown_endpoint(&asked.raw_path, self.with_ui, &held.traits);
+        };
         let visit = Visit { asked, account: &account, traits: &held.traits, store: &*held.store, change };
         answer(&visit.outcome(call, &mut held.database).await)
     }
@@ -257,7 +269,7 @@ impl Inner {
             Effect::Done => self.natural_reply(asked, Some(call), held, &Fault::default()).await,
             effect => {
                 self.break_delete(asked, call, held, effect, &fault.keeps).await;
-                envelope(0, "success", &Value::Null)
+                envelope(Some(0), "success", &Value::Null)
             }
         };
         replaced(fault).unwrap_or(natural)
@@ -273,7 +285,7 @@ impl Inner {
             let _ = held.store.delete(&path, keeps).await;
         }
         if let (Effect::RowsOnly, Call::DeleteRecord(id)) = (effect, call) {
-            record_writes::remove_row(&mut held.database, id);
+            record_writes::remove_rows(&mut held.database, id);
         }
     }
 }
@@ -327,7 +339,7 @@ fn replaced(fault: &Fault) -> Option<Reply> {
         return Some(reply);
     }
     let mut reply = match fault.code {
-        Some(code) => envelope(code, fault.msg.as_deref().unwrap_or("fault"), &Value::Null),
+        Some(code) => envelope(Some(code), fault.msg.as_deref().unwrap_or("fault"), &Value::Null),
         None => Reply::empty(fault.http.unwrap_or(500)),
     };
     reply.status = fault.http.unwrap_or(reply.status);
@@ -348,7 +360,7 @@ fn cut_if_repeated(fault: Arc<Fault>, call: Option<Call>) -> Arc<Fault> {
 fn api_docs(generation: Generation) -> Reply {
     let (title, version) = match generation {
         Generation::V322 => ("Apache DolphinScheduler Api Docs", "3.3.0"),
-        Generation::V31 => ("Dolphin Scheduler Api Docs", "V1"),
+        Generation::V20 | Generation::V30 | Generation::V31 => ("Dolphin Scheduler Api Docs", "V1"),
     };
     Reply::json(200, &json!({"openapi": "3.0.1", "info": {"title": title, "version": version}, "paths": {}}))
 }

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::generation::Generation;
+use super::visit::Traits;
 use crate::demo::servers::wire::Reply;
 
 /// A business error. The HTTP status stays 200 (`ApiExceptionHandler` sets none).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Code in the body.
-    pub code: i64,
+    /// Code in the body; `None` is `null`, as 3.0 gives for some exceptions.
+    pub code: Option<i64>,
     /// English message; the program must never read it.
     pub msg: String,
 }
@@ -22,14 +24,14 @@ macro_rules! refusals {
             $(
                 $(#[$doc])*
                 pub fn $name($($arg: &str),*) -> Self {
-                    Self { code: $code, msg: format!($text) }
+                    Self { code: Some($code), msg: format!($text) }
                 }
             )*
         }
     };
 }
 
-// The names and texts of `Status.java` at 3.1.9 and 3.2.2.
+// The names and texts of `Status.java`, of the newest version where they differ.
 refusals! {
     /// INTERNAL_SERVER_ERROR_ARGS.
     internal(what) = 10000, "Internal Server Error: {what}";
@@ -39,6 +41,10 @@ refusals! {
     hdfs_operation() = 10006, "hdfs operation error";
     /// USER_NOT_EXIST.
     no_user(name) = 10010, "user {name} not exists";
+    /// TENANT_NOT_EXIST.
+    no_such_tenant() = 10017, "tenant not exists";
+    /// CREATE_RESOURCE_ERROR.
+    create_failed() = 10054, "create resource error";
     /// QUERY_RESOURCES_LIST_PAGING.
     page_failed() = 10057, "query resources list paging";
     /// DELETE_RESOURCE_ERROR.
@@ -51,6 +57,8 @@ refusals! {
     resource_exists() = 20005, "resource already exists";
     /// RESOURCE_SUFFIX_NOT_SUPPORT_VIEW.
     not_viewable() = 20006, "resource suffix do not support online viewing";
+    /// RESOURCE_SUFFIX_FORBID_CHANGE.
+    suffix_refused() = 20008, "resource suffix not allowed to be modified";
     /// RESOURCE_FILE_EXIST.
     file_exists(path) = 20011, "resource file {path} already exists in hdfs,please delete it or change name!";
     /// RESOURCE_FILE_NOT_EXIST.
@@ -80,15 +88,16 @@ refusals! {
 }
 
 /// The envelope around a business code: `success` and `failed` are getters of `Result`, present from 2.0 on.
-pub fn envelope(code: i64, msg: &str, data: &Value) -> Reply {
-    let body = json!({"code": code, "msg": msg, "data": data, "failed": code != 0, "success": code == 0});
+pub fn envelope(code: Option<i64>, msg: &str, data: &Value) -> Reply {
+    let is_success = code == Some(0);
+    let body = json!({"code": code, "msg": msg, "data": data, "failed": !is_success, "success": is_success});
     Reply::json(200, &body)
 }
 
 /// The answer to a call.
 pub fn answer(outcome: &Outcome) -> Reply {
     match outcome {
-        Ok(data) => envelope(0, "success", data),
+        Ok(data) => envelope(Some(0), "success", data),
         Err(refusal) => envelope(refusal.code, &refusal.msg, &Value::Null),
     }
 }
@@ -98,8 +107,13 @@ pub fn unauthorized() -> Reply {
     Reply::empty(401)
 }
 
-/// What an unknown endpoint gets: Jetty's page, or with a web UI installed the UI under status 200 (`DsErrorController`).
-pub fn unknown_endpoint(raw_path: &str, with_ui: bool) -> Reply {
+/// What an unknown endpoint gets: Jetty's page, or with a web UI installed the UI under status 200 (`DsErrorController`). 2.0
+/// has no such controller and answers in JSON, which is no envelope.
+pub fn unknown_endpoint(raw_path: &str, with_ui: bool, traits: &Traits) -> Reply {
+    if traits.generation == Generation::V20 {
+        let time = traits.precise_time(traits.clock.now());
+        return Reply::json(404, &json!({"timestamp": time, "status": 404, "error": "Not Found", "path": raw_path}));
+    }
     if with_ui {
         return Reply::new(200, "text/html", UI_PAGE);
     }

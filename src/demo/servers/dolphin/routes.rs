@@ -75,7 +75,7 @@ impl Call {
             return Some(call);
         }
         if generation.has_records() {
-            record_call(&asked.method, &segments)
+            record_call(&asked.method, &segments, generation)
         } else {
             storage_call(&asked.method, &segments)
         }
@@ -144,9 +144,11 @@ fn shared_call(segments: &[&str], generation: Generation) -> Option<Call> {
         ["projects", project, "task-definition"] => Call::TaskPage(project.parse().ok()?),
         ["resources", "udf-func"] => Call::FunctionPage,
         ["resources", "udf-func", "list"] => Call::FunctionList,
-        ["cluster", "query-cluster-list"] => Call::ClusterList,
+        ["cluster", "query-cluster-list"] if !matches!(generation, Generation::V20 | Generation::V30) => {
+            Call::ClusterList
+        }
         ["ui-plugins", _] => Call::UiPlugin,
-        ["v3", "api-docs"] if generation.has_records() => Call::ApiDocs,
+        ["v3", "api-docs"] if generation == Generation::V31 => Call::ApiDocs,
         ["v3", "api-docs", "v1"] if !generation.has_records() => Call::ApiDocs,
         ["resources"] => Call::Page,
         ["resources", "list"] => Call::Tree,
@@ -155,10 +157,10 @@ fn shared_call(segments: &[&str], generation: Generation) -> Option<Call> {
     })
 }
 
-/// The calls of 3.1. A word where an id belongs reaches the handler of ids and fails there.
-fn record_call(method: &Method, segments: &[&str]) -> Option<Call> {
+/// The calls up to 3.1. A word where an id belongs reaches the handler of ids and fails there.
+fn record_call(method: &Method, segments: &[&str], generation: Generation) -> Option<Call> {
     Some(match (method.as_str(), segments) {
-        ("GET", ["resources", id, "query"]) => Call::Record(id.parse().ok()?),
+        ("GET", ["resources", id, "query"]) if generation != Generation::V20 => Call::Record(id.parse().ok()?),
         ("GET", ["resources", id, "view"]) => Call::ViewRecord(id.parse().ok()?),
         ("GET", ["resources", id]) => Call::RecordByNameOrParent(id.parse().ok()),
         ("POST", ["resources", "directory"]) => Call::MakeDirectory,
@@ -224,7 +226,11 @@ mod tests {
     #[test]
     fn the_generations_differ_in_what_they_have() {
         assert_eq!(call(Method::GET, "resources/0/query", Generation::V31), Some(Call::Record(0)));
-        assert_eq!(call(Method::GET, "resources/0/query", Generation::V322), None);
+        for without in [Generation::V20, Generation::V322] {
+            assert_eq!(call(Method::GET, "resources/0/query", without), None);
+        }
+        assert_eq!(call(Method::GET, "cluster/query-cluster-list", Generation::V30), None);
+        assert_eq!(call(Method::GET, "cluster/query-cluster-list", Generation::V31), Some(Call::ClusterList));
         assert_eq!(call(Method::GET, "resources/base-dir", Generation::V322), Some(Call::BaseDir));
         // 3.1 has no such call and takes the word for an id.
         let by_id = Some(Call::RecordByNameOrParent(None));

@@ -189,8 +189,8 @@ impl Visit<'_> {
     /// `GET /resources/verify-name`: a pure test of the storage.
     pub async fn verify_storage_name(&self) -> Outcome {
         let path = self.asked.param("fullName").and_then(path_of_uri);
-        let path =
-            path.ok_or_else(|| Refusal { code: 10059, msg: "verify resource by name and type error".to_owned() })?;
+        let path = path
+            .ok_or_else(|| Refusal { code: Some(10059), msg: "verify resource by name and type error".to_owned() })?;
         match self.store.stat(&path).await {
             Ok(None) => Ok(Value::Null),
             Ok(Some(_)) => Err(Refusal::resource_exists()),

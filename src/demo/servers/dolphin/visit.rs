@@ -30,6 +30,11 @@ impl Traits {
         time.to_zoned_datetime(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
+    /// A time as 2.0 prints it where its answer is no entity: with fraction and offset.
+    pub fn precise_time(&self, time: Timestamp) -> String {
+        time.to_zoned_datetime(self.zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%.3f%z").to_string()
+    }
+
     /// How pages call their offset.
     pub fn offset_key(&self) -> OffsetKey {
         if self.generation.has_records() { OffsetKey::Start } else { OffsetKey::PageNo }
@@ -120,6 +125,7 @@ mod tests {
         let time: Timestamp = "2026-11-29T14:22:27Z".parse().expect("a time");
         assert_eq!(traits(TimeZone::UTC).time(time), "2026-11-29 14:22:27");
         let plus_eight = TimeZone::fixed(jiff::tz::offset(8));
+        assert_eq!(traits(plus_eight.clone()).precise_time(time), "2026-11-29T22:22:27.000+0800");
         assert_eq!(traits(plus_eight).time(time), "2026-11-29 22:22:27");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::database::{ADMIN, Database, Function, TaskDefinition, Workflow};
+use super::generation::Generation;
 use super::paging::PageAsked;
 use super::reply::{Outcome, Refusal};
 use super::visit::Visit;
@@ -59,6 +60,9 @@ impl Visit<'_> {
             let mut definition = self.definition_json(database, workflow);
             definition["userName"] = json!("admin");
             definition["modifyBy"] = json!("admin");
+            if !self.knows_execute_types() {
+                definition["locations"] = Value::Null;
+            }
             if self.traits.generation.has_records() {
                 definition["tenantCode"] = Value::Null;
             }
@@ -106,7 +110,8 @@ impl Visit<'_> {
             // A workflow without a tenant has id -1, and no code is shown.
             definition["tenantId"] = json!(database.tenant_id(workflow.tenant.as_deref()).unwrap_or(-1));
             definition["tenantCode"] = json!(workflow.tenant);
-            definition["warningGroupId"] = json!(0);
+            let group = (self.traits.generation == Generation::V31).then_some(0);
+            definition["warningGroupId"] = json!(group);
         } else {
             definition["schedule"] = Value::Null;
             definition["warningGroupId"] = Value::Null;
@@ -133,14 +138,20 @@ impl Visit<'_> {
             "taskPriority": "MEDIUM", "userName": null, "projectName": null, "workerGroup": "default", "environmentCode": -1,
             "failRetryTimes": 0, "failRetryInterval": 1, "timeoutFlag": "CLOSE", "timeoutNotifyStrategy": null, "timeout": 0,
             "delayTime": 0, "createTime": time, "updateTime": time, "modifyBy": null, "taskGroupId": 0, "taskGroupPriority": 0,
-            "cpuQuota": -1, "memoryMax": -1, "operator": ADMIN, "operateTime": time,
+            "operator": ADMIN, "operateTime": time,
         });
         let kind = execute_type(task);
+        if self.knows_execute_types() {
+            shown["cpuQuota"] = json!(-1);
+            shown["memoryMax"] = json!(-1);
+        }
         if self.traits.generation.has_records() {
             let ids: Vec<String> = task.resource_ids.iter().map(ToString::to_string).collect();
             shown["resourceIds"] = json!(ids.join(","));
             // A definition made through the API, without the UI, has none; only stream tasks say it.
-            shown["taskExecuteType"] = json!((kind == "STREAM").then_some(kind));
+            if self.knows_execute_types() {
+                shown["taskExecuteType"] = json!((kind == "STREAM").then_some(kind));
+            }
             shown["dependence"] = json!("{}");
         } else {
             shown["resourceIds"] = Value::Null;
@@ -181,18 +192,44 @@ impl Visit<'_> {
         Value::Object(params)
     }
 
-    /// `GET /projects/{p}/task-definition`: tasks of the type asked for (default `BATCH`); a definition without a type is in no page.
+    /// Whether tasks are batch or streaming ones: from 3.1 on.
+    fn knows_execute_types(&self) -> bool {
+        !matches!(self.traits.generation, Generation::V20 | Generation::V30)
+    }
+
+    /// `GET /projects/{p}/task-definition`. Up to 3.0 all tasks, newest first; 2.0 needs `taskType`, be it empty. From 3.1 on
+    /// tasks of the type asked for (default `BATCH`); a definition without a type is in no page.
     pub fn task_page(&self, database: &Database, project: i64) -> Outcome {
         let page = PageAsked::of(self.asked)?;
         let wanted = self.asked.param("taskExecuteType").unwrap_or("BATCH");
         let mut shown = Vec::new();
         for workflow in self.workflows_of(database, project)? {
-            let listed = workflow.tasks.iter().filter(|task| {
-                execute_type(task) == wanted && (wanted == "STREAM" || !self.traits.generation.has_records())
+            let listed = workflow.tasks.iter().filter(|task| match self.traits.generation {
+                Generation::V20 => self.asked.param("taskType").is_some(),
+                Generation::V30 => true,
+                Generation::V31 => wanted == "STREAM" && execute_type(task) == wanted,
+                Generation::V322 => execute_type(task) == wanted,
             });
-            shown.extend(listed.map(|task| self.task_main_info(database, workflow, task)));
+            shown.extend(listed.map(|task| self.task_line(database, workflow, task)));
+        }
+        if !self.knows_execute_types() {
+            shown.reverse();
         }
         Ok(page.of_all(shown, self.traits.offset_key()))
+    }
+
+    /// A line of the task list: up to 2.0 the definition itself.
+    fn task_line(&self, database: &Database, workflow: &Workflow, task: &TaskDefinition) -> Value {
+        match self.traits.generation {
+            Generation::V20 => self.task_json(database, workflow, task),
+            // 3.0.6 gives no id (recorded).
+            Generation::V30 => {
+                let mut line = self.task_main_info(database, workflow, task);
+                line["id"] = json!(0);
+                line
+            }
+            Generation::V31 | Generation::V322 => self.task_main_info(database, workflow, task),
+        }
     }
 
     fn task_main_info(&self, database: &Database, workflow: &Workflow, task: &TaskDefinition) -> Value {
