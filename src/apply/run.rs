@@ -404,11 +404,10 @@ impl<'r, 't> Run<'r, 't> {
         if self.below > 0 {
             return stale(format!("the server has {} records below it, which the call could take along", self.below));
         }
-        let first = open.first()?;
+        let first = open.iter().find(|result| is_seen_otherwise(result)).or(open.first())?;
         let why = format!("{} is {}: {}", first.gate, first.verdict, first.evidence);
-        let views_fail =
-            open.iter().all(|result| result.verdict == Verdict::Unknown) && open.iter().any(is_about_views);
-        if views_fail {
+        let views_fail = open.iter().any(|result| result.verdict == Verdict::Unknown && is_about_views(result));
+        if views_fail && !is_seen_otherwise(first) {
             self.course = self.block(why.clone());
             return Some(Outcome { outcome: OutcomeWord::NotStarted, why });
         }
@@ -419,7 +418,12 @@ impl<'r, 't> Run<'r, 't> {
     fn gates_now(&self, action: &Action, comparison: &Comparison) -> (Option<String>, Vec<GateResult>) {
         let context = Context::new(&self.inventory, self.tools.config);
         let Some(at) = context.by_id.get(&action.target.record).copied() else {
-            return (Some("the record is no longer among those of a tenant that is looked at".to_owned()), Vec::new());
+            let whole = context.resources.is_some_and(|(view, _)| view.records_complete && view.users_complete);
+            return if whole {
+                (Some("the record is no longer among those of a tenant that is looked at".to_owned()), Vec::new())
+            } else {
+                (None, vec![GateResult::unknown(Gate::View, "records or users could not be read whole")])
+            };
         };
         let gates = RecordGates::new(&context, Grounds { comparison, earlier: &self.earlier });
         let open: Vec<GateResult> =
@@ -463,6 +467,21 @@ impl<'r, 't> Run<'r, 't> {
         }
         Ok(outcome)
     }
+}
+
+/// A refutation that rests on something seen, which no gap elsewhere can put in doubt.
+fn is_seen_otherwise(result: &GateResult) -> bool {
+    let by_sight = [
+        Gate::Absent,
+        Gate::Identity,
+        Gate::SameStore,
+        Gate::Grace,
+        Gate::Unreferenced,
+        Gate::Unbound,
+        Gate::NoLiveState,
+        Gate::Trash,
+    ];
+    result.verdict == Verdict::Refuted && by_sight.contains(&result.gate)
 }
 
 fn is_about_views(result: &GateResult) -> bool {

@@ -158,7 +158,7 @@ impl SharedFileSystem {
 }
 
 /// Files and directories by id.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
     inodes: HashMap<u64, Inode>,
     next_id: u64,

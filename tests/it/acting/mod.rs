@@ -34,7 +34,7 @@ pub struct Bench {
     pub ledger: SqlLedger,
     sources: Sources,
     write: DolphinWrite,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     runs: std::sync::atomic::AtomicU32,
 }
 
@@ -58,7 +58,7 @@ impl Bench {
         let generation = Generation::of_version(&ds.version).expect("a known version");
         let write = DolphinWrite::new(ds, generation).expect("a writer");
         let ledger = SqlLedger::open(&folder.path().join("ledger.db").display().to_string()).await.expect("a ledger");
-        Self { platform, config, ledger, sources, write, _folder: folder, runs: 0.into() }
+        Self { platform, config, ledger, sources, write, folder, runs: 0.into() }
     }
 
     fn next_run(&self, verb: &str) -> String {
@@ -131,6 +131,12 @@ impl Bench {
     pub fn ds_requests(&self, op: &str) -> Vec<Seen> {
         let log = self.platform.dolphin.as_ref().map(|server| server.faults().log()).unwrap_or_default();
         log.into_iter().filter(|seen| seen.request.op == op).collect()
+    }
+
+    /// Everything the ledger's files hold, as text.
+    pub fn ledger_text(&self) -> String {
+        let files = ["ledger.db", "ledger.db-wal"].map(|name| std::fs::read(self.folder.path().join(name)));
+        files.into_iter().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
     }
 
     /// Ids of the records DolphinScheduler was told to delete, in order.
