@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::action::{Action, Advice, Effect, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
 use super::{fingerprint, limits};
-use crate::compare::{Comparison, Context, Finding, FindingCode, Lang, Target};
+use crate::compare::{Comparison, Context, Finding, FindingCode, Lang};
 use crate::config::Config;
 use crate::domain::{HdfsPath, RecordId};
 use crate::gates::record::{Grounds, REPLICA_NOTE, RecordGates};
@@ -61,7 +61,7 @@ pub fn plan(
         notes: notes(&actions, inventory),
         actions,
         held_back,
-        advice: advice(comparison, config, &planned),
+        advice: advice(&context, comparison, &planned),
     };
     plan.hash = fingerprint::of_plan(&plan);
     plan
@@ -186,17 +186,22 @@ fn notes(actions: &[Action], inventory: &Inventory) -> Vec<String> {
 }
 
 /// A remedy for every finding that no action takes care of.
-fn advice(comparison: &Comparison, config: &Config, planned: &BTreeSet<RecordId>) -> Vec<Advice> {
+fn advice(context: &Context<'_>, comparison: &Comparison, planned: &BTreeSet<RecordId>) -> Vec<Advice> {
+    let by_path: BTreeMap<&str, RecordId> =
+        context.records.iter().filter_map(|facts| Some((facts.path.as_ref()?.as_str(), facts.record.id))).collect();
     let open =
         comparison.findings.iter().filter(|finding| finding.target.record.is_none_or(|id| !planned.contains(&id)));
-    open.map(|finding| advice_on(finding, config)).collect()
+    open.map(|finding| advice_on(finding, context.config, &by_path)).collect()
 }
 
-fn advice_on(finding: &Finding, config: &Config) -> Advice {
+fn advice_on(finding: &Finding, config: &Config, by_path: &BTreeMap<&str, RecordId>) -> Advice {
     let is_root = finding.code == FindingCode::CheckpointInResourceNamespace;
+    let mut target = finding.target.clone();
+    // A contradiction is told of a path; the reader of a plan thinks in records.
+    target.record = target.record.or_else(|| by_path.get(target.path.as_deref()?).copied());
     Advice {
         action: if is_root { "migrate_checkpoint_root" } else { "advise" }.to_owned(),
-        target: Target { ..finding.target.clone() },
+        target,
         to: config.migrate_to.clone().filter(|_| is_root),
         remedy: finding.remedy,
         what: finding.remedy.text(Lang::En).to_owned(),
