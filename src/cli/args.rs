@@ -1,11 +1,19 @@
 //! Flags, their environment names, and the help texts.
 
+mod act;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::compare::Lang;
 use crate::config::load::LoadOptions;
+
+use act::{APPLY_EXAMPLES, AUDIT_EXAMPLES, DIFF_EXAMPLES, HISTORY_EXAMPLES, PLAN_EXAMPLES, SHOW_EXAMPLES};
+pub use act::{
+    ApplyArgs, AuditCommand, AuditShowArgs, AuditVerifyArgs, DiffArgs, HistoryArgs, LedgerArgs, Only, PlanArgs,
+    ShowArgs,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -22,9 +30,11 @@ Examples:
   statewarden doctor                           what can be read, and what is missing
   statewarden drift                            where Flink, HDFS and DolphinScheduler disagree
   statewarden explain record:12                all that is known of one record
+  statewarden plan --wait -o plan.json         what can be cleaned up, and why the rest can not
+  statewarden apply plan.json                  do it
 
-Nothing here writes to any outside system. Every flag has an environment variable, named in its
-help; flags go over the environment, the environment over the configuration file.";
+Only `apply` writes to an outside system. Every flag has an environment variable, named in its help; flags go over the
+environment, the environment over the configuration file.";
 
 const DRIFT_EXAMPLES: &str = "\
 Examples:
@@ -33,7 +43,10 @@ Examples:
   statewarden drift --cluster c1=http://jobmanager:8081 --lang zh
   statewarden drift --save inventory.json      keep what was seen
   statewarden drift --from inventory.json      judge it again, at the time it was taken
-  statewarden drift --drift-exit-code 0        for a scheduled task that stays green on plain drift";
+  statewarden drift --since last               mark what is new, and list what is gone
+  statewarden drift --drift-exit-code 0        for a scheduled task that stays green on plain drift
+
+The run is recorded in the ledger; if that fails, the report says so and the exit code stays.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -87,6 +100,28 @@ pub enum Command {
     /// Say what can be read of each system, as whom, and what is missing and how to get it.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
+    /// Say which stale records can be deleted safely, in which order, and what each of the others waits for.
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArgs),
+    /// Print a plan, and whether it can still be applied.
+    #[command(after_help = SHOW_EXAMPLES)]
+    Show(ShowArgs),
+    /// Carry out a plan: ask every gate again, delete one record a call, and see what became of it.
+    #[command(after_help = APPLY_EXAMPLES)]
+    Apply(ApplyArgs),
+    /// List the runs that the ledger holds.
+    #[command(after_help = HISTORY_EXAMPLES)]
+    History(HistoryArgs),
+    /// Say what changed between two runs.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
+    /// Print or check the audit chain.
+    #[command(after_help = AUDIT_EXAMPLES)]
+    Audit {
+        /// Which.
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
     /// Check the configuration, or print a commented one to start from.
     Config {
         /// Which.
@@ -163,6 +198,7 @@ impl ConfigArgs {
             ds_tenants: self.ds_tenant.clone(),
             ds_time_zone: self.ds_time_zone.clone(),
             judge_only,
+            applies: false,
         }
     }
 }
@@ -172,7 +208,7 @@ impl ConfigArgs {
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// `terminal` or `json`, to stdout, or with `=FILE` to a file. Repeatable; several in one word with commas.
-    #[arg(long, short, value_name = "FORMAT[=FILE]", value_parser = output_target, value_delimiter = ',', env = "STATEWARDEN_OUTPUT", hide_env_values = true)]
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = output_target, value_delimiter = ',', env = "STATEWARDEN_OUTPUT", hide_env_values = true)]
     pub output: Vec<OutputTarget>,
     /// Language of titles and remedies.
     #[arg(long, value_enum, default_value = "en", env = "STATEWARDEN_LANG", hide_env_values = true)]
@@ -206,6 +242,15 @@ pub struct DriftArgs {
     /// What to look at.
     #[command(flatten)]
     pub look: LookArgs,
+    /// Ledger.
+    #[command(flatten)]
+    pub ledger: LedgerArgs,
+    /// Do not record this run.
+    #[arg(long, env = "STATEWARDEN_NO_LEDGER", hide_env_values = true, help_heading = "Ledger")]
+    pub no_ledger: bool,
+    /// Mark the findings that were not there in that run (`last`, an id or its beginning) and list those that are gone.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["no_ledger", "from"], env = "STATEWARDEN_SINCE", hide_env_values = true, help_heading = "Ledger")]
+    pub since: Option<String>,
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -239,6 +284,9 @@ pub struct DoctorArgs {
     /// Configuration.
     #[command(flatten)]
     pub config: ConfigArgs,
+    /// Ledger.
+    #[command(flatten)]
+    pub ledger: LedgerArgs,
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -266,6 +314,22 @@ pub struct SchemaArgs {
 pub enum SchemaOf {
     /// `drift --output json`.
     Report,
+    /// The file that `plan -o` writes.
+    Plan,
+    /// `plan --output json`.
+    Planned,
+    /// `show --output json`.
+    Shown,
+    /// `apply --output json`.
+    Applied,
+    /// `history --output json`.
+    History,
+    /// `diff --output json`.
+    Difference,
+    /// `audit show --output json`.
+    Audit,
+    /// `audit verify --output json`.
+    AuditCheck,
     /// `explain --output json`.
     Explanation,
     /// `doctor --output json`.

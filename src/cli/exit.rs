@@ -13,7 +13,7 @@ pub enum ExitCode {
     Drift(u8),
     /// A view is incomplete, or a guard closed.
     Incomplete,
-    /// Refused by safety; not used by reports.
+    /// Refused by safety; not used by `drift`.
     Refused,
     /// Something was attempted and is not proven done.
     NotProven,
@@ -62,6 +62,8 @@ impl ExitCode {
             Verdict::Clean => Self::InSync,
             Verdict::Drift => Self::Drift(drift),
             Verdict::Incomplete => Self::Incomplete,
+            Verdict::Refused => Self::Refused,
+            Verdict::NotProven => Self::NotProven,
         }
     }
 }
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_verdict_has_the_number_the_report_names() {
-        for verdict in [Verdict::Clean, Verdict::Drift, Verdict::Incomplete] {
+        for verdict in [Verdict::Clean, Verdict::Drift, Verdict::Incomplete, Verdict::Refused, Verdict::NotProven] {
             assert_eq!(ExitCode::of(verdict, ExitCode::DRIFT).number(), verdict.number());
         }
         assert_eq!(ExitCode::of(Verdict::Drift, 0).number(), 0);

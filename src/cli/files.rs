@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::domain::text::printable;
+use crate::plan::Plan;
+use crate::plan::action::PLAN_SCHEMA;
+use crate::report::json;
 use crate::views::Inventory;
 use crate::views::inventory::INVENTORY_VERSION;
 
@@ -91,6 +94,39 @@ fn parse_inventory(bytes: &[u8]) -> anyhow::Result<Inventory> {
         Some(version) => anyhow::bail!("it has version {version}, this program reads version {INVENTORY_VERSION}"),
         None => anyhow::bail!("it is no inventory: `inventory_version` is missing"),
     }
+}
+
+/// Writes a plan, readable for its owner only.
+pub(super) fn save_plan(path: &Path, plan: &Plan) -> anyhow::Result<()> {
+    // Through `Value`, which sorts the members: the file is canonical whatever the order of the fields.
+    let text = json::render(&serde_json::to_value(plan)?)?;
+    write_whole(path, true, |out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// A plan as it stands in a file.
+pub(super) struct LoadedPlan {
+    /// The plan.
+    pub(super) plan: Plan,
+    /// Whether the file holds the plan and nothing else. The hash covers only what a plan has.
+    pub(super) faithful: bool,
+}
+
+/// Reads a plan.
+pub(super) fn load_plan(path: &Path) -> anyhow::Result<LoadedPlan> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read the plan {}", shown(path)))?;
+    parse_plan(&bytes)
+        .with_context(|| format!("{} is no plan to be used; make one with `statewarden plan -o FILE`", shown(path)))
+}
+
+fn parse_plan(bytes: &[u8]) -> anyhow::Result<LoadedPlan> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).context("it is not JSON, or cut short")?;
+    match value.get("schema").and_then(serde_json::Value::as_str) {
+        Some(PLAN_SCHEMA) => {}
+        Some(other) => anyhow::bail!("its form is {}, this program reads {PLAN_SCHEMA}", printable(other)),
+        None => anyhow::bail!("`schema` is missing"),
+    }
+    let plan: Plan = serde_json::from_value(value.clone()).context("its content is not as its form says")?;
+    Ok(LoadedPlan { faithful: serde_json::to_value(&plan)? == value, plan })
 }
 
 fn shown(path: &Path) -> String {

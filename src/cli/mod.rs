@@ -5,8 +5,10 @@ pub mod commands;
 pub mod exit;
 mod failure;
 mod files;
+mod ledger;
 mod output;
 mod progress;
+mod stop;
 pub mod wiring;
 
 use std::ffi::OsString;
@@ -37,6 +39,12 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Drift(args) => commands::drift::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,
         Command::Doctor(args) => commands::doctor::run(&args).await,
+        Command::Plan(args) => commands::plan::run(&args).await,
+        Command::Show(args) => commands::show::run(&args).await,
+        Command::Apply(args) => commands::apply::run(&args).await,
+        Command::History(args) => commands::history::run(&args).await,
+        Command::Diff(args) => commands::diff::run(&args).await,
+        Command::Audit { command } => commands::audit::run(&command).await,
         Command::Config { command } => commands::config::run(&command),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::completions::run(&args),

@@ -69,7 +69,6 @@ pub(super) fn to_stdout(text: &str) -> anyhow::Result<()> {
 }
 
 /// Writes to stderr; where that is closed there is nobody to tell.
-#[cfg(feature = "demo")]
 pub(super) fn to_stderr(text: &str) {
     drop(std::io::stderr().write_all(text.as_bytes()));
 }

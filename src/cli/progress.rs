@@ -25,6 +25,13 @@ impl Spinner {
     }
 }
 
+impl Spinner {
+    /// Whether nobody sees it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+}
+
 impl Drop for Spinner {
     fn drop(&mut self) {
         self.bar.finish_and_clear();

@@ -110,6 +110,11 @@ pub struct DsTable {
     pub token_env: Option<String>,
     /// File that holds the access token, where the variable is not set.
     pub token_file: Option<String>,
+    /// Environment variable that holds the access token for deletes. Default: `STATEWARDEN_DS_APPLY_TOKEN`; where that is not
+    /// set either, the token above deletes too.
+    pub apply_token_env: Option<String>,
+    /// File that holds the access token for deletes, where the variable is not set.
+    pub apply_token_file: Option<String>,
     /// Version of the server, such as `3.1.9`, `3.2.2` or `dev`; compared with what the server can do.
     pub version: Option<String>,
     /// What follows from the version, said once more: a contradiction is an error.

@@ -42,6 +42,8 @@ pub struct LoadOptions {
     pub ds_time_zone: Option<String>,
     /// An inventory file is judged: addresses, tokens and CA files need not be there and are not looked at.
     pub judge_only: bool,
+    /// Something is to be applied: the token for deletes is looked at. A task that only reads need not have it.
+    pub applies: bool,
 }
 
 impl LoadOptions {
@@ -96,7 +98,7 @@ pub fn load_in(options: &LoadOptions, surroundings: &Surroundings<'_>) -> Result
     let Some(mut file) = file else { return Err(report.into_errors()) };
     overlay(&mut file, options, &mut report);
     let folder = found.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
-    let checker = Checker::new(report, surroundings, surroundings.directory.join(folder), options.judge_only);
+    let checker = Checker::new(report, surroundings, surroundings.directory.join(folder), options);
     check::check(&file, checker, found)
 }
 

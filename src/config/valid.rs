@@ -124,6 +124,8 @@ pub struct DsConfig {
     pub url: Option<Url>,
     /// Access token.
     pub token: Option<SecretString>,
+    /// The token that deletes, where it is another one. Looked at only by commands that apply; see `LoadOptions::applies`.
+    pub apply_token: Option<SecretString>,
     /// Version text in the configuration, for messages.
     pub version: String,
     /// Generation that follows from it; compared with what the probes find.

@@ -30,7 +30,7 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions as _, Connection as _, Executo
 
 use self::dialect::{Dialect, Wording};
 use self::place::Place;
-pub use self::place::default_place;
+pub use self::place::{default_place, is_there, shown_place};
 use self::runs::Sight;
 use self::unit::Unit;
 use crate::compare::Comparison;

@@ -76,6 +76,16 @@ impl Place {
     }
 }
 
+/// Whether there is a ledger at a path or URL; makes none.
+pub fn is_there(place: &str) -> Result<bool, LedgerError> {
+    Ok(Place::parse(place)?.file.exists())
+}
+
+/// A path or URL as it may be shown.
+pub fn shown_place(place: &str) -> Result<String, LedgerError> {
+    Ok(Place::parse(place)?.shown())
+}
+
 /// The file of a user who names none: `$XDG_STATE_HOME/statewarden/ledger.db`, else below `~/.local/state`. `None` without a
 /// home directory.
 pub fn default_place() -> Option<String> {

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Plan;
 use crate::config::Config;
-use crate::views::Inventory;
+use crate::views::{Generation, Inventory};
 
 /// Hex SHA-256 of the canonical JSON of a value.
 pub fn of<T: Serialize>(value: &T) -> String {
@@ -71,6 +71,10 @@ pub fn of_config(config: &Config) -> String {
 /// The scope in which two observations of one record may be compared: the same file system, server, generation and judging
 /// configuration.
 pub fn of_scope(config: &Config, inventory: &Inventory) -> String {
-    let generation = inventory.resources.as_ref().and_then(|view| view.generation);
+    scope(config, inventory.resources.as_ref().and_then(|view| view.generation))
+}
+
+/// The same for a generation found by probing.
+pub fn scope(config: &Config, generation: Option<Generation>) -> String {
     of(&(of_config(config), generation))
 }

@@ -3,11 +3,16 @@
 //! Nothing here reads, asks or decides: the same comparison gives the same text. What is of foreign origin (names, paths,
 //! error texts) goes through [`crate::domain::text::printable`] before it reaches a terminal.
 
+pub mod applied;
+pub mod audit;
+pub mod confirm;
 pub mod doctor;
 pub mod explain;
+pub mod history;
 pub mod json;
 pub mod layout;
 pub mod model;
+pub mod plan;
 pub mod terminal;
 pub mod words;
 

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::code::Effect;
 use crate::compare::{Comparison, Finding, FindingCode, Lang, Severity, Target};
+use crate::ports::ledger::{Difference, RunEntry};
 use crate::views::flink::ClusterKind;
 use crate::views::{Cause, ClusterView, Gap, Generation, HdfsView, Inventory, ResourceView, ViewName};
 
 /// Version of the report's JSON form. Raised when a reader of the old form would misread the new one.
 pub const SCHEMA: &str = "statewarden/report/v1";
 
-/// The outcome of a comparison in one word.
+/// How a run came out, in one word; if several apply, the last of them. Reports know the first three only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing of severity warning or worse, and every view could be told.
     Clean,
@@ -24,6 +25,10 @@ pub enum Verdict {
     Drift,
     /// A view is incomplete or a guard closed; there may be drift beside it.
     Incomplete,
+    /// Refused by safety.
+    Refused,
+    /// Something was attempted and is not proven done.
+    NotProven,
 }
 
 impl Verdict {
@@ -47,6 +52,19 @@ impl Verdict {
             Self::Clean => 0,
             Self::Drift => 2,
             Self::Incomplete => 3,
+            Self::Refused => 4,
+            Self::NotProven => 5,
+        }
+    }
+
+    /// The word, as in reports and in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Drift => "drift",
+            Self::Incomplete => "incomplete",
+            Self::Refused => "refused",
+            Self::NotProven => "not_proven",
         }
     }
 }
@@ -76,6 +94,51 @@ pub struct Report {
     pub idle_ignores: Vec<String>,
     /// What was read.
     pub views: Views,
+    /// Whether the run is in a ledger; left out where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
+    /// What changed since an earlier run (`--since`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
+}
+
+/// Whether a run is in a ledger.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Recording {
+    /// Id of the run.
+    pub run: String,
+    /// Place of the ledger; `null` if none could be opened.
+    pub ledger: Option<String>,
+    /// What could not be written or looked up; empty if all went well.
+    pub trouble: Vec<String>,
+}
+
+/// What changed since an earlier run. The findings of the report say by themselves whether they are new.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Since {
+    /// The earlier run.
+    pub run: String,
+    /// When it ended.
+    #[schemars(with = "Option<String>")]
+    pub ended: Option<Timestamp>,
+    /// Findings that it did not have.
+    pub new: usize,
+    /// Findings that it had.
+    pub known: usize,
+    /// Its findings that are gone.
+    pub gone: Vec<ReportedFinding>,
+    /// Its findings that were not seen now, where a gap or another scope does not show that they are gone.
+    pub unclear: Vec<ReportedFinding>,
+}
+
+/// Whether an earlier run had a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// It did not.
+    New,
+    /// It did.
+    Known,
 }
 
 /// Times of the inventory.
@@ -109,10 +172,17 @@ pub struct Summary {
 /// How the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exit {
-    /// `clean`, `drift` or `incomplete`.
+    /// In one word.
     pub word: Verdict,
     /// The exit code of the program.
     pub code: u8,
+}
+
+impl Exit {
+    /// The exit of a verdict.
+    pub const fn of(word: Verdict) -> Self {
+        Self { word, code: word.number() }
+    }
 }
 
 /// A finding with its words.
@@ -124,17 +194,22 @@ pub struct ReportedFinding {
     pub title: String,
     /// The remedy in words.
     pub remedy_text: String,
+    /// Whether the run named by `--since` had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
 }
 
 impl ReportedFinding {
-    fn new(finding: &Finding, lang: Lang) -> Self {
+    /// The words of a finding.
+    pub fn new(finding: &Finding, lang: Lang) -> Self {
         Self {
             fingerprint: finding.fingerprint(),
             title: finding.code.title(lang).to_owned(),
             remedy_text: finding.remedy.text(lang).to_owned(),
+            change: None,
             finding: finding.clone(),
         }
     }
@@ -270,13 +345,44 @@ impl Report {
             lang,
             inventory: times(inventory),
             summary: summary(comparison),
-            exit: Exit { word, code: word.number() },
+            exit: Exit::of(word),
             could_not_tell: could_not_tell(inventory, &sorted, lang),
             findings: sorted.into_iter().map(|finding| ReportedFinding::new(finding, lang)).collect(),
             ignored: ignored(comparison, lang),
             idle_ignores: comparison.idle_ignores.clone(),
             views: Views::of(inventory),
+            recording: None,
+            since: None,
         }
+    }
+
+    /// The same report, ending at least this badly: acting refuses what a report only tells.
+    #[must_use]
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+        if verdict > self.exit.word {
+            self.exit = Exit::of(verdict);
+        }
+        self
+    }
+
+    /// The same report, with what changed since an earlier run.
+    #[must_use]
+    pub fn with_since(mut self, run: &RunEntry, difference: &Difference) -> Self {
+        let lang = self.lang;
+        let known: BTreeSet<String> = difference.known.iter().map(Finding::fingerprint).collect();
+        for finding in &mut self.findings {
+            finding.change = Some(if known.contains(&finding.fingerprint) { Change::Known } else { Change::New });
+        }
+        let of = |side: &[Finding]| side.iter().map(|finding| ReportedFinding::new(finding, lang)).collect();
+        self.since = Some(Since {
+            run: run.run.clone(),
+            ended: run.ended,
+            new: self.findings.iter().filter(|finding| finding.change == Some(Change::New)).count(),
+            known: self.findings.iter().filter(|finding| finding.change == Some(Change::Known)).count(),
+            gone: of(&difference.gone),
+            unclear: of(&difference.unclear),
+        });
+        self
     }
 
     /// The same report with another exit code for plain drift (`--drift-exit-code`).

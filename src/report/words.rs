@@ -54,6 +54,28 @@ pub(super) const fn severity(severity: Severity, lang: Lang) -> &'static str {
     }
 }
 
+/// One of two fixed texts.
+pub(super) const fn choose<'t>(lang: Lang, en: &'t str, zh: &'t str) -> &'t str {
+    match lang {
+        Lang::En => en,
+        Lang::Zh => zh,
+    }
+}
+
+/// Whom the lease of a ledger excludes.
+pub fn lease_reach(place: &str, lang: Lang) -> String {
+    let place = printable(place);
+    match lang {
+        Lang::En => format!(
+            "the lease excludes every apply that uses the ledger {place} on this host; one with another ledger, or on \
+             another host, is not excluded"
+        ),
+        Lang::Zh => {
+            format!("租约只排斥本机上使用台账 {place} 的其他执行；使用其他台账或在其他主机上的执行不受约束")
+        }
+    }
+}
+
 /// "1 finding", "2 findings": a number with its noun, for English.
 pub fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })

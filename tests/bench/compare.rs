@@ -128,6 +128,7 @@ fn config() -> Config {
     let ds = DsConfig {
         url: None,
         token: None,
+        apply_token: None,
         version: "3.1.9".into(),
         generation: Generation::V31,
         base_path: HdfsPath::parse("/dolphinscheduler").unwrap(),

@@ -73,6 +73,7 @@ fn config(address: std::net::SocketAddr) -> DsConfig {
     DsConfig {
         url: Some(format!("http://user:canary-password@{address}/dolphinscheduler/?a=b#c").parse().expect("a URL")),
         token: Some(SecretString::from("canary-token")),
+        apply_token: None,
         version: "3.1.9".to_owned(),
         generation: Generation::V31,
         base_path: HdfsPath::parse("/dolphinscheduler").expect("a path"),

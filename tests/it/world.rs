@@ -56,6 +56,7 @@ impl World {
         let ds = DsConfig {
             url: None,
             token: None,
+            apply_token: None,
             version: "3.1.9".into(),
             generation: Generation::V31,
             base_path: path("/dolphinscheduler"),

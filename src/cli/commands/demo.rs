@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use super::{drift, judged, read};
-use crate::cli::args::{DemoArgs, OutputFormat};
+use super::drift::{self, Proposed};
+use super::{judged, plan, read};
+use crate::cli::args::{DemoArgs, LedgerArgs, OutputFormat};
 use crate::cli::exit::ExitCode;
-use crate::cli::output;
+use crate::cli::ledger::{self, Diary};
+use crate::cli::{output, stop};
 use crate::config::load::{LoadOptions, Surroundings, load_in};
 use crate::demo::servers::{Options, Platform};
 use crate::demo::world::World;
+use crate::report::Report;
 use crate::report::words::shell_word;
 
 /// The platform that is shown unless another one is asked for.
@@ -27,12 +30,19 @@ pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     // The environment of the real platform has no say here.
     let nothing = Surroundings { variable: &|_| None, directory: PathBuf::new() };
     let config = load_in(&LoadOptions { file: Some(file.clone()), ..LoadOptions::default() }, &nothing)?;
+    // A ledger of its own too, which goes with the directory.
+    let at_ledger = LedgerArgs { ledger: Some(folder.path().join("ledger.db").display().to_string()) };
+    let diary = Diary::begin(&at_ledger, &config, None).await?;
     let inventory = read(&config, false).await?;
     let seen = judged(config, inventory);
+    let mut report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
+    report = diary.end(&seen, report, None).await;
     let options = format!("--config {}", shell_word(&file.display().to_string()));
-    let code = drift::report(&seen, &args.output, args.all, args.keep.then_some(options.as_str()), ExitCode::DRIFT)?;
+    let proposed = Proposed { all: args.all, options: args.keep.then_some(options.as_str()), plan: None };
+    let code = drift::print(&report, &args.output, proposed)?;
     if args.keep {
-        keep(&platform, &options).await?;
+        let ledger = ledger::options(&at_ledger).unwrap_or_default();
+        keep(&platform, &Proposals { options, ledger, plan: plan::proposed(folder.path()) }).await?;
     } else if prints_for_a_person(args) {
         output::to_stdout(NEXT)?;
     }
@@ -61,13 +71,21 @@ fn write_config(platform: &Platform, folder: &Path) -> anyhow::Result<PathBuf> {
         ds.insert("token_file".to_owned(), token.display().to_string().into());
         ds.insert("token_env".to_owned(), "STATEWARDEN_DEMO_TOKEN".into());
     }
+    // Seconds instead of minutes between the two looks that a stale record needs, so that a plan can be tried at once.
+    let policies = text.entry("policies").or_insert_with(|| toml::Table::new().into());
+    if let Some(policies) = policies.as_table_mut() {
+        policies.entry("confirm_after").or_insert_with(|| CONFIRM_AFTER.into());
+    }
     let file = folder.join("statewarden.toml");
     fs::write(&file, text.to_string()).context("cannot write the configuration")?;
     Ok(file)
 }
 
+/// `confirm_after` of the demo, unless its world says another.
+const CONFIRM_AFTER: &str = "5s";
+
 const NEXT: &str = "
-These servers are gone now. Leave them up and try the commands on them:
+These servers are gone now. Leave them up and try the commands on them, plan and apply included:
   statewarden demo --keep
 Then look at a platform of your own:
   statewarden config example > statewarden.toml
@@ -78,8 +96,16 @@ fn prints_for_a_person(args: &DemoArgs) -> bool {
     to_stdout.map_or(args.output.output.is_empty(), |target| target.format == OutputFormat::Terminal)
 }
 
+/// What the proposed commands take.
+struct Proposals {
+    options: String,
+    ledger: String,
+    plan: String,
+}
+
 /// Says where the servers are and holds them until Ctrl-C. On stderr, so that a report on stdout stays as it is.
-async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
+async fn keep(platform: &Platform, proposals: &Proposals) -> anyhow::Result<()> {
+    let Proposals { options, ledger, plan } = proposals;
     let mut text = String::from("\nThe servers stay up until Ctrl-C:\n");
     let addresses = &platform.addresses;
     let flink = addresses.flink.iter().map(|(name, url)| (format!("Flink {name}"), url));
@@ -90,26 +116,15 @@ async fn keep(platform: &Platform, options: &str) -> anyhow::Result<()> {
     }
     let _ = write!(
         text,
-        "\nIn another terminal:\n  statewarden drift {options}\n  statewarden doctor {options}\n  \
-         statewarden explain {options} record:7\n  statewarden drift {options} --lang zh\n"
+        "\nIn another terminal, look:\n  statewarden drift {options} {ledger}\n  statewarden doctor {options}\n  \
+         statewarden explain {options} record:7\n  statewarden drift {options} {ledger} --lang zh\n\
+         \nand clean up. A record counts as stale only if two looks agree that are `confirm_after` apart (10m unless \
+         configured; {CONFIRM_AFTER} here), so `--wait` looks, waits and looks again:\n  \
+         statewarden plan {options} {ledger} --wait -o {plan}\n  \
+         statewarden show {options} {ledger} {plan}\n  \
+         statewarden apply {options} {ledger} {plan}\n  \
+         statewarden audit verify {ledger}\n"
     );
     output::to_stderr(&text);
-    told_to_stop().await.context("cannot wait for Ctrl-C")
-}
-
-/// Ctrl-C, or a polite kill, so that the directory with the configuration goes too.
-#[cfg(unix)]
-async fn told_to_stop() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-        _ = terminate.recv() => Ok(()),
-    }
-}
-
-/// Ctrl-C.
-#[cfg(not(unix))]
-async fn told_to_stop() -> std::io::Result<()> {
-    tokio::signal::ctrl_c().await
+    stop::told_to_stop().await.context("cannot wait for Ctrl-C")
 }

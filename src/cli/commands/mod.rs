@@ -1,13 +1,19 @@
 //! One module a subcommand: loads what it needs, calls the library, prints, and says how it ends.
 
+pub mod apply;
+pub mod audit;
 pub mod completions;
 pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod diff;
 pub mod doctor;
 pub mod drift;
 pub mod explain;
+pub mod history;
+pub mod plan;
 pub mod schema;
+pub mod show;
 
 use crate::cli::args::{ConfigArgs, LookArgs};
 use crate::cli::files;
@@ -22,18 +28,22 @@ use crate::report::words::shell_word;
 use crate::views::Inventory;
 
 /// What was looked at and what the rules say to it.
-pub(super) struct Seen {
+pub(in crate::cli) struct Seen {
     /// Configuration.
-    pub(super) config: Config,
+    pub(in crate::cli) config: Config,
     /// Inventory, collected now or read from a file.
-    pub(super) inventory: Inventory,
+    pub(in crate::cli) inventory: Inventory,
     /// Findings.
-    pub(super) comparison: Comparison,
+    pub(in crate::cli) comparison: Comparison,
 }
 
 /// Configuration, inventory, comparison: what every reporting command does first.
 async fn look(config: &ConfigArgs, look: &LookArgs) -> anyhow::Result<Seen> {
-    let config = load(&config.to_options(look.from.is_some()))?;
+    collected(load(&config.to_options(look.from.is_some()))?, look).await
+}
+
+/// Inventory and comparison by a configuration.
+async fn collected(config: Config, look: &LookArgs) -> anyhow::Result<Seen> {
     let inventory = match &look.from {
         Some(file) => files::load_inventory(file)?,
         None => read(&config, look.recurse).await?,

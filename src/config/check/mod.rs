@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use super::error::{ConfigErrors, Report};
 use super::file::{FileConfig, FlinkWord};
-use super::load::Surroundings;
+use super::load::{LoadOptions, Surroundings};
 use super::valid::Config;
 use crate::domain::FileSystems;
 
@@ -27,13 +27,20 @@ pub(super) struct Checker<'a> {
     /// Where relative file names start: the directory of the configuration file.
     folder: PathBuf,
     judge_only: bool,
+    applies: bool,
     file_systems: FileSystems,
 }
 
 impl<'a> Checker<'a> {
     /// Checks of a configuration whose relative file names start in `folder`.
-    pub(super) fn new(report: Report, surroundings: &'a Surroundings<'a>, folder: PathBuf, judge_only: bool) -> Self {
-        Self { report, surroundings, folder, judge_only, file_systems: FileSystems::default() }
+    pub(super) fn new(
+        report: Report,
+        surroundings: &'a Surroundings<'a>,
+        folder: PathBuf,
+        options: &LoadOptions,
+    ) -> Self {
+        let LoadOptions { judge_only, applies, .. } = *options;
+        Self { report, surroundings, folder, judge_only, applies, file_systems: FileSystems::default() }
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -49,15 +49,7 @@ impl Checker<'_> {
             return None;
         }
         let variable = keys.env.or(keys.default_env);
-        if let Some(name) = keys.env
-            && !is_variable_name(name)
-        {
-            // Not quoted: this may be the secret itself.
-            self.report.error(
-                &keys.env_key(),
-                "this is no name of an environment variable",
-                "write a name in capitals such as `STATEWARDEN_TOKEN`; if it is the secret itself, take it out of the file and replace it at its origin",
-            );
+        if !self.names_a_variable(keys) {
             return None;
         }
         if let Some(text) = variable.and_then(|name| self.surroundings.get(name)) {
@@ -68,6 +60,30 @@ impl Checker<'_> {
         }
         self.missing_secret(keys, variable);
         None
+    }
+
+    /// The token for deletes, if it is not the one that reads. Looked at only where something is applied.
+    pub(super) fn apply_token(&mut self, keys: &SecretKeys<'_>) -> Option<SecretString> {
+        let default_is_set = keys.default_env.is_some_and(|name| self.surroundings.get(name).is_some());
+        if self.applies {
+            return if keys.is_named() || default_is_set { self.secret(keys) } else { None };
+        }
+        self.names_a_variable(keys);
+        None
+    }
+
+    /// Whether the `_env` key, if it is there, can be a name of a variable.
+    fn names_a_variable(&mut self, keys: &SecretKeys<'_>) -> bool {
+        if keys.env.is_none_or(is_variable_name) {
+            return true;
+        }
+        // Not quoted: this may be the secret itself.
+        self.report.error(
+            &keys.env_key(),
+            "this is no name of an environment variable",
+            "write a name in capitals such as `STATEWARDEN_TOKEN`; if it is the secret itself, take it out of the file and replace it at its origin",
+        );
+        false
     }
 
     fn missing_secret(&mut self, keys: &SecretKeys<'_>, variable: Option<&str>) {

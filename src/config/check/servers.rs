@@ -15,6 +15,9 @@ use crate::views::Generation;
 /// Variable of the DolphinScheduler access token, unless another is named.
 const TOKEN_VARIABLE: &str = "STATEWARDEN_DS_TOKEN";
 
+/// Variable of the access token for deletes, unless another is named.
+const APPLY_TOKEN_VARIABLE: &str = "STATEWARDEN_DS_APPLY_TOKEN";
+
 /// `resource.storage.upload.base.path` as DolphinScheduler ships it.
 const DEFAULT_BASE_PATH: &str = "/dolphinscheduler";
 
@@ -75,6 +78,13 @@ impl Checker<'_> {
             default_env: Some(TOKEN_VARIABLE),
             file: table.token_file.as_deref(),
         });
+        let apply_token = self.apply_token(&SecretKeys {
+            table: "ds",
+            stem: "apply_token",
+            env: table.apply_token_env.as_deref(),
+            default_env: Some(APPLY_TOKEN_VARIABLE),
+            file: table.apply_token_file.as_deref(),
+        });
         let generation = self.generation(table);
         let base_path = self.base_path(table);
         let time_zone = table.time_zone.as_deref().map(|text| self.time_zone("ds.time_zone", text));
@@ -84,6 +94,7 @@ impl Checker<'_> {
         Some(DsConfig {
             url,
             token,
+            apply_token,
             version,
             generation,
             base_path: base_path?,

@@ -8,10 +8,10 @@ use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{ContentArrangement, Table};
 
 use super::layout::{Page, Style, wrap};
-use super::model::{CouldNotTell, Report, ReportedFinding, Summary, Verdict};
+use super::model::{Change, CouldNotTell, Report, ReportedFinding, Summary, Verdict};
 use super::words::{self, Word};
 use crate::compare::code::Effect;
-use crate::compare::{Lang, Remedy, Severity};
+use crate::compare::{FindingCode, Lang, Remedy, Severity};
 use crate::domain::text::printable;
 
 /// More findings of one code and severity in one directory than this are folded into one line.
@@ -33,11 +33,13 @@ pub struct Print<'a> {
     pub all: bool,
     /// Options with which the proposed commands look at the same thing, such as `--config FILE`; `None`: propose none.
     pub options: Option<&'a str>,
+    /// Options with which `plan` looks at the same thing, and the ledger; `None`: do not propose it.
+    pub plan: Option<&'a str>,
 }
 
 impl Default for Print<'_> {
     fn default() -> Self {
-        Self { style: Style::default(), all: false, options: Some("") }
+        Self { style: Style::default(), all: false, options: Some(""), plan: None }
     }
 }
 
@@ -47,10 +49,11 @@ pub fn render(report: &Report, print: Print<'_>) -> String {
     verdict(&mut page, report);
     findings(&mut page, report, print.all);
     could_not_tell(&mut page, report);
+    since(&mut page, report);
     ignored(&mut page, report);
     read::views(&mut page, report);
     if let Some(options) = print.options {
-        next(&mut page, report, options);
+        next(&mut page, report, options, print.plan);
     }
     page.into_text()
 }
@@ -61,7 +64,7 @@ fn verdict(page: &mut Page, report: &Report) {
     let drift = report.findings.iter().any(|f| is_drift(f) && f.finding.severity >= Severity::Warning);
     let (word, severity) = match report.exit.word {
         _ if drift => (Word::Drift, worst(report)),
-        Verdict::Incomplete => (Word::Incomplete, Some(Severity::Warning)),
+        Verdict::Incomplete | Verdict::Refused | Verdict::NotProven => (Word::Incomplete, Some(Severity::Warning)),
         Verdict::Clean | Verdict::Drift => (Word::InSync, None),
     };
     let word = word.text(lang);
@@ -319,6 +322,41 @@ fn unclear(page: &mut Page, item: &CouldNotTell, lang: Lang) {
     page.item("    -> ", &item.remedy_text);
 }
 
+/// What an earlier run had and this one has not.
+fn since(page: &mut Page, report: &Report) {
+    let Some(since) = &report.since else { return };
+    let lang = report.lang;
+    let ended = since.ended.map(|time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
+    let (new, known) = (since.new, since.known);
+    page.heading(&match lang {
+        Lang::En => format!("Since run {} of {ended}: {new} new, {known} known, {} gone", since.run, since.gone.len()),
+        Lang::Zh => {
+            format!("与 {ended} 的运行 {} 相比：新增 {new}，已知 {known}，消失 {}", since.run, since.gone.len())
+        }
+    });
+    let line = |page: &mut Page, word: &str, found: &ReportedFinding| {
+        let place = words::place(&found.finding.target, lang).join(", ");
+        page.item(&format!("  {word} "), &format!("{} ({}): {place}", found.title, found.finding.code));
+    };
+    for found in report.findings.iter().filter(|found| found.change == Some(Change::New)) {
+        line(page, words::choose(lang, "new    ", "新增  "), found);
+    }
+    for found in &since.gone {
+        line(page, words::choose(lang, "gone   ", "消失  "), found);
+    }
+    for found in &since.unclear {
+        line(page, words::choose(lang, "unclear", "不明  "), found);
+    }
+    if !since.unclear.is_empty() {
+        let note = words::choose(
+            lang,
+            "unclear: not seen now, but a view had gaps or something else was looked at",
+            "不明：本次未看到，但视图有缺口或查看范围不同，不能认定已消失",
+        );
+        page.item("  ", note);
+    }
+}
+
 fn ignored(page: &mut Page, report: &Report) {
     if report.ignored.is_empty() && report.idle_ignores.is_empty() {
         return;
@@ -336,7 +374,7 @@ fn ignored(page: &mut Page, report: &Report) {
     }
 }
 
-fn next(page: &mut Page, report: &Report, options: &str) {
+fn next(page: &mut Page, report: &Report, options: &str, plan: Option<&str>) {
     page.heading(Word::Next.text(report.lang));
     let options = if options.is_empty() { String::new() } else { format!(" {options}") };
     let mut said = BTreeSet::new();
@@ -345,6 +383,11 @@ fn next(page: &mut Page, report: &Report, options: &str) {
         if said.len() < 2 && said.insert(target.clone()) {
             page.line(&format!("  statewarden explain{options} {target}"));
         }
+    }
+    let is_stale = |f: &ReportedFinding| f.finding.code == FindingCode::StaleResourceRecord;
+    if let Some(options) = plan.filter(|_| report.findings.iter().any(is_stale)) {
+        let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+        page.line(&format!("  statewarden plan{options} --wait -o plan.json"));
     }
     if !report.could_not_tell.is_empty() {
         page.line(&format!("  statewarden doctor{options}"));

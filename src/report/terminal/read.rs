@@ -3,7 +3,7 @@
 use crate::compare::Lang;
 use crate::domain::text::printable;
 use crate::report::layout::Page;
-use crate::report::model::{ClusterRead, Report, ResourcesRead};
+use crate::report::model::{ClusterRead, Recording, Report, ResourcesRead};
 use crate::report::words::{self, Word};
 
 pub(super) fn views(page: &mut Page, report: &Report) {
@@ -27,6 +27,24 @@ pub(super) fn views(page: &mut Page, report: &Report) {
                 if lang == Lang::En { "none in the configuration" } else { "配置中没有" },
             );
         }
+    }
+    if let Some(said) = &report.recording {
+        recording(page, said, lang);
+    }
+}
+
+fn recording(page: &mut Page, recording: &Recording, lang: Lang) {
+    const LABEL: &str = "  ledger            ";
+    let place = recording.ledger.as_deref().map(printable).unwrap_or_default();
+    if recording.trouble.is_empty() {
+        let line = match lang {
+            Lang::En => format!("recorded as run {} in {place}", recording.run),
+            Lang::Zh => format!("已记为运行 {}，台账 {place}", recording.run),
+        };
+        page.item(LABEL, &line);
+    }
+    for trouble in &recording.trouble {
+        page.item(LABEL, &printable(trouble));
     }
 }
 

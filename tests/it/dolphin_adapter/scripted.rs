@@ -181,6 +181,7 @@ fn config(address: std::net::SocketAddr, version: &str, page_size: u32) -> DsCon
         // A trailing slash, as people write it.
         url: Some(format!("http://user:canary-password@{address}/dolphinscheduler/").parse().expect("a URL")),
         token: Some(SecretString::from(TOKEN)),
+        apply_token: None,
         version: version.to_owned(),
         generation: Generation::of_version(version).expect("a version"),
         base_path: HdfsPath::parse("/dolphinscheduler").expect("a path"),

@@ -255,6 +255,7 @@ pub fn config() -> Config {
         ds: Some(DsConfig {
             url: None,
             token: None,
+            apply_token: None,
             version: "3.1.9".into(),
             generation: Generation::V31,
             base_path: path("/dolphinscheduler"),
