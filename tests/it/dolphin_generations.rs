@@ -91,6 +91,7 @@ fn config(platform: &Platform, version: &str) -> DsConfig {
     let url = platform.addresses.ds.as_ref().expect("a server");
     DsConfig {
         url: Some(url.parse().expect("a URL")),
+        apply_token: None,
         token: Some(SecretString::from(platform.world.ds_token().expect("a token"))),
         version: version.to_owned(),
         generation: Generation::of_version(version).expect("a version"),
