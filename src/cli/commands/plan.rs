@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{Same, Seen, collected};
+use crate::apply::earlier_observations;
 use crate::cli::args::{LookArgs, PlanArgs};
 use crate::cli::exit::ExitCode;
 use crate::cli::output::{self, Results};
@@ -130,9 +131,7 @@ impl Books {
     /// What earlier runs of the same scope saw as stale, at least `confirm_after` ago.
     async fn earlier(&self, seen: &Seen) -> anyhow::Result<BTreeMap<RecordId, Timestamp>> {
         let Some(ledger) = &self.ledger else { return Ok(BTreeMap::new()) };
-        let scope = fingerprint::of_scope(&seen.config, &seen.inventory);
-        let until = before(seen.inventory.taken, seen.config.policies.confirm_after);
-        Ok(ledger.stale_since(&scope, until).await?.into_iter().collect())
+        Ok(earlier_observations(ledger, &seen.config, &seen.inventory).await?)
     }
 
     async fn record(&self, plan: &Plan) -> anyhow::Result<()> {
@@ -169,11 +168,6 @@ fn stale(seen: &Seen) -> BTreeMap<String, RecordId> {
     let findings = seen.comparison.findings.iter();
     let stale = findings.filter(|finding| finding.code == FindingCode::StaleResourceRecord);
     stale.filter_map(|finding| Some((finding.fingerprint(), finding.target.record?))).collect()
-}
-
-fn before(time: Timestamp, age: Age) -> Timestamp {
-    let seconds = i64::try_from(age.seconds()).unwrap_or(i64::MAX);
-    time.checked_sub(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MIN)
 }
 
 /// Waits until `confirm_after` has passed since `ended`, by the wall clock: it is what the gate judges by.
