@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::compare::{Context, Finding, FindingCode, Severity, Target};
-use crate::domain::{HdfsPath, JobId};
+use crate::domain::{HdfsPath, JobId, RecordId};
 use crate::views::{Gap, GapKind, ViewName};
 
 /// Key under which gaps are told as one finding.
@@ -20,7 +20,7 @@ pub fn incomplete_and_contradicted(context: &Context<'_>, mass_absent: &[HdfsPat
     for gap in &gaps {
         groups.entry(group_of(gap, &gaps)).or_default().push(gap);
     }
-    groups.into_iter().map(|(group, gaps)| finding_of(group, &gaps)).collect()
+    groups.into_iter().map(|(group, gaps)| finding_of(context, group, &gaps)).collect()
 }
 
 fn group_of<'a>(gap: &'a Gap, all: &[Gap]) -> Group<'a> {
@@ -48,11 +48,15 @@ fn topmost(path: &HdfsPath, gap: &Gap, all: &[Gap]) -> HdfsPath {
         .clone()
 }
 
-fn finding_of((code, view, cluster, path): Group<'_>, gaps: &[&Gap]) -> Finding {
+fn finding_of(context: &Context<'_>, (code, view, cluster, path): Group<'_>, gaps: &[&Gap]) -> Finding {
     let severity = if gaps.iter().all(|gap| gap.inside_run) { Severity::Warning } else { Severity::Error };
     let target = Target {
         view: Some(view),
         cluster: cluster.map(str::to_owned),
+        record: path
+            .as_ref()
+            .filter(|_| code == FindingCode::ViewContradiction)
+            .and_then(|path| record_at(context, path)),
         path: path.map(|path| path.to_string()),
         ..Target::default()
     };
@@ -61,6 +65,11 @@ fn finding_of((code, view, cluster, path): Group<'_>, gaps: &[&Gap]) -> Finding 
     finding.evidence.sort();
     finding.evidence.dedup();
     finding
+}
+
+/// The record whose file two views disagree about.
+fn record_at(context: &Context<'_>, path: &HdfsPath) -> Option<RecordId> {
+    context.by_path.get(path.as_str()).map(|at| context.records[*at].record.id)
 }
 
 /// A run directory that is younger than `min_age` and whose owner no configured cluster, registry line or application knows:
