@@ -367,7 +367,7 @@ fn of_base(view: &ResourceView, settings: &DsConfig, config: &Config) -> Vec<Che
         return vec![check("dolphinscheduler", State::Missing, format!("{said}, which is no HDFS")).remedy(remedy)];
     }
     if view.has_other_base(&config.file_systems, &settings.base_path) {
-        let said = format!("{said}, but the {configured}");
+        let said = format!("{said}, but the configuration says {}", settings.base_path);
         return vec![
             check("dolphinscheduler", State::Missing, said).remedy("set `ds.base_path` to what the server says"),
         ];

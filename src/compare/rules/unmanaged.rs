@@ -52,8 +52,8 @@ fn name_ownerless(context: &Context<'_>, roots: &[HdfsPath], found: &mut [Findin
     }
     for finding in found {
         let path = finding.target.path.as_deref().unwrap_or_default();
-        let names = roots.iter().filter_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/'));
-        if let Some(id) = names.filter_map(|name| ownerless.get(name)).next() {
+        let mut names = roots.iter().filter_map(|root| path.strip_prefix(root.as_str())?.strip_prefix('/'));
+        if let Some(id) = names.find_map(|name| ownerless.get(name)) {
             finding.evidence.push(format!(
                 "record {id} has this name and belongs to nobody who has a tenant: it may be the record of this path"
             ));
