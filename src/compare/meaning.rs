@@ -30,6 +30,7 @@ impl FindingCode {
     /// Remedies that a rule gives in place of the usual one where it knows more.
     pub const fn special_remedies(self) -> &'static [Remedy] {
         match self {
+            Self::UndeletableRecord => &[Remedy::AssignTenant],
             Self::MassAbsence => &[Remedy::UploadSentinel],
             Self::DanglingWorkflowReference => &[Remedy::BindFullName],
             _ => &[],
@@ -101,9 +102,9 @@ meanings! {
     }
     RenameSplit {
         means: "A record without its file, and beside it (or under the same name in another directory of the tenant) a file of the same size without a record: \
-            the two halves of a rename that did not finish. The other half is named with it.",
+            the two halves of a rename that did not finish. The other half is named with it. Silent while the records or users could not be read as a whole.",
             "有记录而无文件，同时在同一目录（或租户的其他目录中同名）有一个大小相同而无记录的文件：是一次未完成的重命名留下的两半。\
-            报告中会给出另一半。";
+            报告中会给出另一半。资源记录或用户列表没有读全时不报告。";
         severity: "error; warning while one of the halves is younger than `record_grace`", "错误；任一半的时间距今不足 `record_grace` 时为警告";
     }
     SizeMismatch {
@@ -178,10 +179,10 @@ meanings! {
     }
     MassAbsence {
         means: "Nearly everything of a tenant looks absent: its directory is not there, no record is known to be present, or more than `max_delete_fraction` of its records are stale. \
-            That is more often a wrong base path, file system or storage type than the truth, so no single record of this tenant is judged. If a record is newer than the last change of its directory, this is not where the server writes. It cannot be ignored.",
+            That is more often a wrong base path, file system or storage type than the truth, so no single record of this tenant is judged. If a record is newer than the last change of its directory, or DolphinScheduler itself opens a file that is absent here, this is not where the server writes. It cannot be ignored.",
             "一个租户的资源几乎全部缺失：租户目录不存在，没有任何记录被证实存在，或残留记录超过 `max_delete_fraction`。\
             这多半是 base path、文件系统或存储类型配置不对，而不是事实，因此不判断该租户的单条记录。\
-            如果某条记录比其目录的最后修改时间还新，说明服务端不是写在这里。此项不能被忽略规则隐藏。";
+            如果某条记录比其目录的最后修改时间还新，或 DolphinScheduler 自己能打开这里不存在的文件，说明服务端不是写在这里。此项不能被忽略规则隐藏。";
         severity: "critical", "严重";
     }
     AuthorityUnresolved {

@@ -502,6 +502,17 @@ fn an_ignore_hides_its_finding_until_it_expires_and_is_told_when_idle() {
 }
 
 #[test]
+fn a_tenant_that_nobody_knows_is_told() {
+    let mut world = two_healthy();
+    world.config.ds.as_mut().expect("ds").tenants = vec!["etl".into(), "nobody".into()];
+    assert_eq!(world.compare().unknown_tenants, Vec::<String>::new(), "nobody has asked for its directory");
+    world.absent("/dolphinscheduler/nobody");
+    assert_eq!(world.compare().unknown_tenants, ["nobody"]);
+    world.resources().users.insert(5, User { name: "x".into(), tenant: Some("nobody".into()) });
+    assert_eq!(world.compare().unknown_tenants, Vec::<String>::new());
+}
+
+#[test]
 fn a_protected_path_that_is_not_there_is_refused() {
     let mut world = two_healthy();
     world.job(JOB, None, None);

@@ -123,6 +123,17 @@ pub struct Explanation {
     pub gaps: Vec<GapFacts>,
 }
 
+impl Explanation {
+    /// Whether no view knows the target: neither explained nor, where a gap covers it, known to be nothing.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+            && self.jobs.is_empty()
+            && self.records.is_empty()
+            && self.workflows.is_empty()
+            && self.findings.is_empty()
+    }
+}
+
 /// What HDFS says of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathFacts {

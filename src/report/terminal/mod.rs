@@ -322,6 +322,7 @@ fn unclear(page: &mut Page, item: &CouldNotTell, lang: Lang) {
 }
 
 fn ignored(page: &mut Page, report: &Report) {
+    unknown_tenants(page, report);
     if report.ignored.is_empty() && report.idle_ignores.is_empty() {
         return;
     }
@@ -335,6 +336,19 @@ fn ignored(page: &mut Page, report: &Report) {
     }
     for idle in &report.idle_ignores {
         page.item("  - ", &printable(idle));
+    }
+}
+
+/// Names in `ds.tenants` that mean nothing: without these lines a misspelt one looks like a tenant without drift.
+fn unknown_tenants(page: &mut Page, report: &Report) {
+    for tenant in &report.unknown_tenants {
+        let tenant = printable(tenant);
+        page.item("", &match report.lang {
+            Lang::En => format!(
+                "ATTENTION: tenant {tenant} of the configuration has neither a user nor a directory; is it misspelt? Nothing was said about it."
+            ),
+            Lang::Zh => format!("注意：配置中的租户 {tenant} 既没有用户也没有目录，是否拼写有误？本报告未涉及该租户。"),
+        });
     }
 }
 
