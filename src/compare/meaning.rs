@@ -31,6 +31,7 @@ impl FindingCode {
     pub const fn special_remedies(self) -> &'static [Remedy] {
         match self {
             Self::UndeletableRecord => &[Remedy::AssignTenant],
+            Self::SizeMismatch => &[Remedy::LeaveTheSum],
             Self::MassAbsence => &[Remedy::UploadSentinel],
             Self::DanglingWorkflowReference => &[Remedy::BindFullName],
             _ => &[],
