@@ -32,10 +32,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let config = load(&args.config.to_options(args.look.from.is_some()))?;
     let wish = wish(args, &config)?;
     let books = Books::open(args).await?;
-    let first = match args.wait {
-        true => Some(books.first_look(&config, &args.look).await?),
-        false => None,
-    };
+    let first = if args.wait { Some(books.first_look(&config, &args.look).await?) } else { None };
     let (seen, run) = books.look(config, &args.look).await?;
     let earlier = match &first {
         Some(first) => first.still_stale(&seen),
@@ -48,7 +45,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         files::save_plan(file, &plan)?;
     }
     let report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
-    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(|ledger| ledger.place());
+    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(crate::ports::ledger::Ledger::place);
     print(args, &Planned::new(report, plan, recorded_in))
 }
 
