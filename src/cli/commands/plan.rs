@@ -1,7 +1,6 @@
 //! `plan`: what can be cleaned up, and what the rest waits for. Changes nothing outside the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
@@ -188,6 +187,6 @@ async fn pause(confirm_after: Age, ended: Timestamp) {
 
 /// Used by the demo to name a plan file beside its configuration.
 #[cfg(feature = "demo")]
-pub(super) fn proposed(folder: &Path) -> String {
+pub(super) fn proposed(folder: &std::path::Path) -> String {
     shell_word(&folder.join("plan.json").display().to_string())
 }
