@@ -133,8 +133,9 @@ pub(super) fn take_answer(view: &mut HdfsView, path: &HdfsPath, answer: ListAnsw
 }
 
 /// Lists the parents of everything that was answered absent, up to the nearest one that exists: without that listing an
-/// absence is no proof.
+/// absence is no proof. No path is listed twice: what the first answer did not prove is no proof the second time.
 pub async fn prove_absences(hdfs: &dyn HdfsRead, view: &mut HdfsView) {
+    let mut asked: BTreeSet<HdfsPath> = BTreeSet::new();
     loop {
         let unproven: BTreeSet<HdfsPath> = view
             .answers
@@ -142,11 +143,12 @@ pub async fn prove_absences(hdfs: &dyn HdfsRead, view: &mut HdfsView) {
             .filter(|(_, answer)| **answer == Existence::Absent)
             .filter_map(|(path, _)| path.parent())
             .filter(|parent| !view.listings.contains_key(parent) && may_prove(view.answers.get(parent)))
-            .filter(|parent| !has_gap_at(view, parent))
+            .filter(|parent| !has_gap_at(view, parent) && !asked.contains(parent))
             .collect();
         if unproven.is_empty() {
             return;
         }
+        asked.extend(unproven.iter().cloned());
         for (path, answer) in list_all(hdfs, unproven.into_iter().collect()).await {
             if answer == ListAnswer::NotADirectory {
                 // Below a file there is nothing: the file itself is the nearest existing ancestor, seen by its parent.
@@ -160,10 +162,14 @@ pub async fn prove_absences(hdfs: &dyn HdfsRead, view: &mut HdfsView) {
     }
 }
 
-/// Whether a listing of this path can prove anything: one that is there, or was not asked about. That a path is there says
-/// nothing of what is in it: a `chk-N` that Flink is removing loses its `_metadata` first.
-const fn may_prove(answer: Option<&Existence>) -> bool {
-    matches!(answer, None | Some(Existence::Present(_)))
+/// Whether a listing of this path can prove anything: one that is there and is no file, or was not asked about. That a path
+/// is there says nothing of what is in it: a `chk-N` that Flink is removing loses its `_metadata` first.
+fn may_prove(answer: Option<&Existence>) -> bool {
+    match answer {
+        None => true,
+        Some(Existence::Present(status)) => status.kind != EntryKind::File,
+        Some(Existence::Absent | Existence::Denied { .. } | Existence::Unknown { .. }) => false,
+    }
 }
 
 async fn prove_file(hdfs: &dyn HdfsRead, view: &mut HdfsView, file: &HdfsPath) {
