@@ -2,6 +2,7 @@
 
 mod acting;
 mod apply_faults;
+mod apply_kill;
 mod apply_properties;
 mod cli;
 mod contract_dolphin;

@@ -1,5 +1,8 @@
 //! Plans and applies through the library, against embedded servers and a ledger in a file.
 
+#[path = "../../scenario/ledger_file.rs"]
+mod ledger_file;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,6 +19,7 @@ use statewarden::config::load::{LoadOptions, load};
 use statewarden::demo::servers::fault::Seen;
 use statewarden::demo::servers::{Options, Platform};
 use statewarden::demo::world::World;
+use statewarden::domain::Age;
 use statewarden::ledger::SqlLedger;
 use statewarden::plan::planner::{Wish, plan};
 use statewarden::plan::{Plan, fingerprint};
@@ -131,6 +135,18 @@ impl Bench {
     pub fn ds_requests(&self, op: &str) -> Vec<Seen> {
         let log = self.platform.dolphin.as_ref().map(|server| server.faults().log()).unwrap_or_default();
         log.into_iter().filter(|seen| seen.request.op == op).collect()
+    }
+
+    /// Where configuration and ledger are.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Gives the lease to somebody else for an hour, behind everybody's back.
+    pub async fn lend(&self, holder: &str) {
+        ledger_file::lend(&self.folder.path().join("ledger.db"), holder, Age::from_seconds(0))
+            .await
+            .expect("the ledger");
     }
 
     /// Everything the ledger's files hold, as text.
