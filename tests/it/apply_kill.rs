@@ -220,6 +220,13 @@ impl Scene {
         if !self.bench.ledger.open_intents().await.expect("the ledger").is_empty() {
             return Err("an intent is still open".to_owned());
         }
+        let outcomes: Vec<_> = self.bench.ledger.audit_entries().await.expect("the ledger");
+        for intent in self.bench.ledger.intents_of(&self.plan.hash).await.expect("the ledger") {
+            let named = format!("\"intent\":{},", intent.intent);
+            if !outcomes.iter().any(|entry| entry.what == "outcome" && entry.body.contains(&named)) {
+                return Err(format!("the audit chain never tells what became of intent {}", intent.intent));
+            }
+        }
         let token = self.bench.platform.world.ds_token().expect("a token");
         let text = self.bench.ledger_text();
         if text.contains(CANARY) || text.contains(&token) {
@@ -461,9 +468,9 @@ fn interrupt(running: &Running) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ctrl_c_finishes_the_action_at_hand_and_begins_no_other() {
-    // The seventh commit writes the first outcome.
+    // The eighth commit writes the first outcome.
     let scene = Scene::new("10s").await;
-    let mut child = scene.start(Some("before:7"));
+    let mut child = scene.start(Some("before:8"));
     assert_eq!(scene.stands(&mut child).await.as_deref(), Some("write the outcome"));
     interrupt(&child);
     tokio::time::sleep(Duration::from_millis(300)).await;
