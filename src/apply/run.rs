@@ -335,11 +335,11 @@ impl<'r, 't> Run<'r, 't> {
 
     #[tracing::instrument(skip_all, name = "action", fields(action = action.id, path = %action.target.path))]
     async fn one(&mut self, action: &Action) -> Result<Outcome, LedgerError> {
-        if let Some(outcome) = self.tried_before(action) {
-            return Ok(outcome);
-        }
         self.refresh(action).await;
         if let Some(outcome) = self.gone_before(action).await {
+            return Ok(outcome);
+        }
+        if let Some(outcome) = self.tried_before(action) {
             return Ok(outcome);
         }
         if let Some(outcome) = self.no_longer(action) {
@@ -361,12 +361,8 @@ impl<'r, 't> Run<'r, 't> {
 
     /// An action of this very plan whose outcome could not be told stays so: only a plan made afterwards may try again.
     fn tried_before(&self, action: &Action) -> Option<Outcome> {
-        let earlier = self
-            .intents
-            .iter()
-            .filter(|intent| intent.action == action.id)
-            .filter_map(|intent| intent.outcome.as_ref());
-        let last = earlier.last()?;
+        let of_action = self.intents.iter().filter(|intent| intent.action == action.id);
+        let last = of_action.filter_map(|intent| intent.outcome.as_ref()).next_back()?;
         matches!(last.outcome, OutcomeWord::Unknown | OutcomeWord::Failed).then(|| Outcome {
             outcome: OutcomeWord::Unknown,
             why: format!("tried before with this plan: {}; make a new plan", last.why),

@@ -53,7 +53,7 @@ const CANARY: &str = "canary-7d1f-secret";
 const PLANNED: [i64; 2] = [11, 10];
 
 /// Longest time a process may take to a point.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Processes at a time.
 const AT_A_TIME: usize = 3;
@@ -75,7 +75,7 @@ struct Running {
 impl Scene {
     async fn new(timeout: &str) -> Self {
         let bench = Bench::start(&platform(), timeout).await;
-        bench.observe(660).await;
+        bench.observe().await;
         let mut scene = Self { plan: bench.plan().await.0, bench, started: AtomicU32::new(0) };
         let planned: Vec<i64> = scene.plan.actions.iter().map(|action| action.target.record.0).collect();
         assert_eq!(planned, PLANNED);
@@ -204,11 +204,9 @@ impl Scene {
         if left != [20] {
             return Err(format!("records left: {left:?}"));
         }
-        let known = self.bench.platform.hdfs.file_system.lock();
-        if known.stat("/dolphinscheduler/etl/resources/known.sql").is_none() {
+        if !self.bench.is_in_hdfs("/dolphinscheduler/etl/resources/known.sql") {
             return Err("the good file is gone".to_owned());
         }
-        drop(known);
         self.ledger_is_well().await
     }
 
@@ -311,6 +309,7 @@ async fn killed_at(point: &str) -> Option<Result<String, String>> {
 }
 
 /// Prints a table and fails with the lines that are wrong.
+#[expect(clippy::print_stdout, reason = "the table is looked at by people")]
 fn judge(lines: Vec<Result<String, String>>) {
     let mut wrong = Vec::new();
     for line in lines {
@@ -403,10 +402,8 @@ async fn a_delete_that_is_worked_off_late_is_not_repeated() {
     let mut late = scene.bench.platform.world.clone();
     late.dolphinscheduler.as_mut().expect("a server").records.retain(|record| record.id != Some(11));
     scene.bench.platform.replace_world(late).expect("a world");
-    scene.plan_anew().await;
-    assert_eq!(scene.plan.actions.len(), 1, "only the directory is left");
-    let anew = scene.apply().await;
-    assert_eq!((anew.code, &*anew.outcomes), (Some(0), &["Done".to_owned()][..]));
+    let later = scene.apply().await;
+    assert!(later.says(["AlreadyDone", "Done"]) && later.code == Some(0), "seen by looking: {later:?}");
     assert_eq!(scene.bench.deletes(), PLANNED);
     scene.all_is_well().await.expect("well");
 }
