@@ -93,7 +93,6 @@ fn config(platform: &Platform, version: &str) -> DsConfig {
         url: Some(url.parse().expect("a URL")),
         apply_token: None,
         token: Some(SecretString::from(platform.world.ds_token().expect("a token"))),
-        apply_token: None,
         version: version.to_owned(),
         generation: Generation::of_version(version).expect("a version"),
         base_path: HdfsPath::parse("/ds").expect("a path"),

@@ -4,6 +4,7 @@ mod acting;
 mod apply_faults;
 mod apply_properties;
 mod cli;
+mod cli_acts;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
