@@ -330,12 +330,12 @@ impl<'r, 't> Run<'r, 't> {
 
     /// An action of this very plan whose outcome could not be told stays so: only a plan made afterwards may try again.
     fn tried_before(&self, action: &Action) -> Option<Outcome> {
-        let earlier = self
+        let mut earlier = self
             .intents
             .iter()
             .filter(|intent| intent.action == action.id)
             .filter_map(|intent| intent.outcome.as_ref());
-        let last = earlier.last()?;
+        let last = earlier.next_back()?;
         matches!(last.outcome, OutcomeWord::Unknown | OutcomeWord::Failed).then(|| Outcome {
             outcome: OutcomeWord::Unknown,
             why: format!("tried before with this plan: {}; make a new plan", last.why),

@@ -136,7 +136,7 @@ impl Diary {
     fn recording(&self) -> Recording {
         Recording {
             run: self.run.run.clone(),
-            ledger: self.ledger.as_ref().map(|ledger| ledger.place()),
+            ledger: self.ledger.as_ref().map(super::super::ports::ledger::Ledger::place),
             trouble: self.trouble.clone(),
         }
     }

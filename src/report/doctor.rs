@@ -404,7 +404,7 @@ fn of_base(view: &ResourceView, settings: &DsConfig, config: &Config) -> Vec<Che
         return vec![check("dolphinscheduler", State::Missing, format!("{said}, which is no HDFS")).remedy(remedy)];
     }
     if view.has_other_base(&config.file_systems, &settings.base_path) {
-        let said = format!("{said}, but the {configured}");
+        let said = format!("{said}, but the configuration says {}", settings.base_path);
         return vec![
             check("dolphinscheduler", State::Missing, said).remedy("set `ds.base_path` to what the server says"),
         ];
@@ -453,13 +453,13 @@ fn of_applying(applying: &Applying, view: &ResourceView) -> Check {
         return check("dolphinscheduler", State::Note, said);
     }
     let (who, administrator) = match applying {
-        Applying::Reader => match &view.account {
-            Some(account) => (format!("{account}, with the token that reads"), view.administrator),
-            None => {
+        Applying::Reader => {
+            let Some(account) = &view.account else {
                 let said = "apply: would delete with the token that reads, whose account was not told";
                 return check("dolphinscheduler", State::Note, said);
-            }
-        },
+            };
+            (format!("{account}, with the token that reads"), view.administrator)
+        }
         Applying::Own(account, administrator) => (format!("{account}, with a token of its own"), *administrator),
         Applying::Unusable(why) => {
             let said = format!("apply: its own token cannot be used here: {why}");

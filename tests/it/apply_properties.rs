@@ -178,7 +178,7 @@ impl Model {
 
     /// The topmost record at or above one that has nothing at its path: what was moved away was moved with it.
     fn topmost_absent(&self, at: usize) -> usize {
-        let absent = self.ancestors(at).into_iter().filter(|above| !self.placed[*above].there).last();
+        let absent = self.ancestors(at).into_iter().rfind(|above| !self.placed[*above].there);
         absent.unwrap_or(at)
     }
 
@@ -394,5 +394,4 @@ fn no_action_on_anything_needed_and_applying_twice_is_once() {
     }
     let gone = gone.into_inner();
     assert!(gone > worlds as usize / 4, "only {gone} records went: the worlds are too poor to show anything");
-    println!("{gone} records went in {worlds} worlds");
 }

@@ -346,6 +346,20 @@ fn a_chk_directory_without_metadata_is_a_missing_restore_point() {
 }
 
 #[test]
+fn a_checkpoint_that_is_just_being_replaced_does_not_make_the_restored_one_count() {
+    let mut world = World::new();
+    world.healthy(1, "/known.sql");
+    let run = format!("/flink/app1/{JOB}");
+    world.file(&format!("{run}/chk-2299/part-1"), 1, 60);
+    world.job(JOB, Some(&format!("hdfs:{run}/chk-2299")), Some(&format!("hdfs:{run}/chk-1823")));
+    world.absent(&format!("{run}/chk-1823"));
+    // Its directory was there, its `_metadata` was not, and then nobody could list the directory any more.
+    world.inventory.hdfs.listings.remove(&path(&format!("{run}/chk-2299")));
+    world.absent(&format!("{run}/chk-2299/_metadata"));
+    assert_eq!(world.codes(), []);
+}
+
+#[test]
 fn an_undeclared_authority_is_said_and_never_judged() {
     let mut world = two_healthy();
     world.job(JOB, Some(&format!("hdfs://nn-a:8020/dolphinscheduler/etl/resources/ckpt/{JOB}/chk-5")), None);

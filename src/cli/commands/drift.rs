@@ -29,6 +29,7 @@ pub async fn run(args: &DriftArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// How a report is printed beside its style.
+#[derive(Clone, Copy)]
 pub(super) struct Proposed<'a> {
     /// Fold nothing.
     pub(super) all: bool,

@@ -1,7 +1,6 @@
 //! `plan`: what can be cleaned up, and what the rest waits for. Changes nothing outside the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
@@ -32,10 +31,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let config = load(&args.config.to_options(args.look.from.is_some()))?;
     let wish = wish(args, &config)?;
     let books = Books::open(args).await?;
-    let first = match args.wait {
-        true => Some(books.first_look(&config, &args.look).await?),
-        false => None,
-    };
+    let first = if args.wait { Some(books.first_look(&config, &args.look).await?) } else { None };
     let (seen, run) = books.look(config, &args.look).await?;
     let earlier = match &first {
         Some(first) => first.still_stale(&seen),
@@ -48,7 +44,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         files::save_plan(file, &plan)?;
     }
     let report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
-    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(|ledger| ledger.place());
+    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(crate::ports::ledger::Ledger::place);
     print(args, &Planned::new(report, plan, recorded_in))
 }
 
@@ -191,6 +187,6 @@ async fn pause(confirm_after: Age, ended: Timestamp) {
 
 /// Used by the demo to name a plan file beside its configuration.
 #[cfg(feature = "demo")]
-pub(super) fn proposed(folder: &Path) -> String {
+pub(super) fn proposed(folder: &std::path::Path) -> String {
     shell_word(&folder.join("plan.json").display().to_string())
 }

@@ -129,7 +129,7 @@ fn another_base_directory_or_another_store_is_missing_and_not_ok() {
     assert_eq!(missing("hdfs://ns1/dolphinscheduler"), [""; 0]);
     assert_eq!(
         missing("hdfs://ns1/ds322"),
-        ["base directory as the server says it: hdfs://ns1/ds322, but the base path as configured: /dolphinscheduler"]
+        ["base directory as the server says it: hdfs://ns1/ds322, but the configuration says /dolphinscheduler"]
     );
     assert_eq!(
         missing("s3a://bucket/dolphinscheduler"),
