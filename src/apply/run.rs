@@ -230,6 +230,8 @@ struct Run<'r, 't> {
     settled: Settled,
     course: Course,
     applied: Applied,
+    /// Records directly below the one at hand, by the server's own word.
+    below: usize,
 }
 
 impl<'r, 't> Run<'r, 't> {
@@ -245,8 +247,19 @@ impl<'r, 't> Run<'r, 't> {
         let earlier = earlier_observations(tools.ledger, tools.config, &inventory).await?;
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
         let read_at = tools.clock.now();
-        let mut run =
-            Self { tools, order, lease, inventory, read_at, earlier, intents, settled, course: Course::On, applied };
+        let mut run = Self {
+            tools,
+            order,
+            lease,
+            inventory,
+            read_at,
+            earlier,
+            intents,
+            settled,
+            course: Course::On,
+            applied,
+            below: 0,
+        };
         run.course = run.preflight().await;
         Ok(run)
     }
@@ -377,7 +390,8 @@ impl<'r, 't> Run<'r, 't> {
         } else if !self.applied.actions.is_empty() {
             again::workflows(tools.sources, &mut self.inventory).await;
         }
-        again::around(tools.sources, tools.config, tools.clock, &mut self.inventory, &as_record(&action.target)).await;
+        let record = as_record(&action.target);
+        self.below = again::around(tools.sources, tools.config, tools.clock, &mut self.inventory, &record).await;
         self.forget_own_traces(action);
     }
 
@@ -423,6 +437,9 @@ impl<'r, 't> Run<'r, 't> {
         if let Some(changed) = same {
             return stale(changed);
         }
+        if self.below > 0 {
+            return stale(format!("the server has {} records below it, which the call could take along", self.below));
+        }
         let first = open.iter().find(|result| is_seen_otherwise(result)).or(open.first())?;
         let why = format!("{} is {}: {}", first.gate, first.verdict, first.evidence);
         if open.iter().any(stops_all) && !is_seen_otherwise(first) {
@@ -457,7 +474,15 @@ impl<'r, 't> Run<'r, 't> {
 
     async fn call(&mut self, action: &Action) -> Result<Outcome, LedgerError> {
         let (tools, order) = (self.tools, self.order);
-        let intent = tools.ledger.open_intent(self.lease, &order.plan.hash, action.id, action.target.record).await?;
+        let opened = tools.ledger.open_intent(self.lease, &order.plan.hash, action.id, action.target.record).await;
+        let intent = match opened {
+            Ok(intent) => intent,
+            // A record that this plan has removed is back: it is not the one that was planned.
+            Err(error @ LedgerError::SecondTry { .. }) => {
+                return Ok(Outcome { outcome: OutcomeWord::Stale, why: format!("{error}; make a new plan") });
+            }
+            Err(error) => return Err(error),
+        };
         tools
             .ledger
             .audit(order.actor, order.run, "intent", &json!({"intent": intent.intent, "action": action}))

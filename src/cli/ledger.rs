@@ -11,7 +11,6 @@ use crate::ledger::{self, SqlLedger};
 use crate::plan::fingerprint;
 use crate::ports::ledger::{Ledger as _, LedgerError, RunEntry};
 use crate::report::model::Recording;
-use crate::report::words::shell_word;
 use crate::report::{Report, Verdict};
 
 /// The place that was named, else the user's own.
@@ -36,12 +35,6 @@ pub(super) async fn open_existing(args: &LedgerArgs) -> anyhow::Result<SqlLedger
         "there is no ledger at {}; `statewarden drift` makes one, `--ledger` names another",
         ledger::shown_place(&place)?
     )
-}
-
-/// The options that lead a proposed command to the same ledger.
-pub(super) fn options(args: &LedgerArgs) -> Option<String> {
-    // Printed and so only as it may be shown; a place that cannot be shown as it is was refused before.
-    args.ledger.as_deref().map(|place| format!("--ledger {}", shell_word(place)))
 }
 
 /// A run that begins now.
@@ -143,7 +136,7 @@ impl Diary {
     fn recording(&self) -> Recording {
         Recording {
             run: self.run.run.clone(),
-            ledger: self.ledger.as_ref().map(|ledger| ledger.place()),
+            ledger: self.ledger.as_ref().map(super::super::ports::ledger::Ledger::place),
             trouble: self.trouble.clone(),
         }
     }

@@ -9,13 +9,23 @@ use crate::views::flink::merge_readings;
 use crate::views::{Gap, Inventory, Record};
 
 /// Brings an inventory up to date around one record. What cannot be read is a gap in it, so that the gates stay open.
-pub async fn around(sources: &Sources, config: &Config, clock: &dyn Clock, inventory: &mut Inventory, record: &Record) {
-    refresh_resources(sources, inventory, record).await;
+///
+/// Returns the records that the server has directly below it now, whatever they are called: up to 3.0 a delete takes all of
+/// them along, by parent id and not by name.
+pub async fn around(
+    sources: &Sources,
+    config: &Config,
+    clock: &dyn Clock,
+    inventory: &mut Inventory,
+    record: &Record,
+) -> usize {
+    let below = refresh_resources(sources, inventory, record).await;
     refresh_path(sources, config, inventory, record).await;
     refresh_flink(sources, inventory).await;
     evidence::ask_opinions_around(sources, config, inventory, record).await;
     inventory.hdfs.clock = sources.hdfs.clock();
     inventory.taken = clock.now();
+    below
 }
 
 /// Re-reads workflows and functions: who uses a thing is asked last and often enough.
@@ -27,8 +37,8 @@ pub async fn workflows(sources: &Sources, inventory: &mut Inventory) {
     source.fetch_workflows(view).await;
 }
 
-async fn refresh_resources(sources: &Sources, inventory: &mut Inventory, record: &Record) {
-    let (Some(source), Some(view)) = (&sources.resources, &mut inventory.resources) else { return };
+async fn refresh_resources(sources: &Sources, inventory: &mut Inventory, record: &Record) -> usize {
+    let (Some(source), Some(view)) = (&sources.resources, &mut inventory.resources) else { return 0 };
     match source.fetch_users().await {
         Ok(users) => view.users = users,
         Err(gap) => {
@@ -40,13 +50,18 @@ async fn refresh_resources(sources: &Sources, inventory: &mut Inventory, record:
     let below = if record.directory { source.fetch_below(record).await } else { Ok(Vec::new()) };
     match (found, below) {
         (Ok(found), Ok(below)) => {
+            let count = below.len();
             view.records.retain(|other| other.id != record.id);
             let known: std::collections::BTreeSet<_> = view.records.iter().map(|other| other.id).collect();
             view.records.extend(found);
             view.records.extend(below.into_iter().filter(|child| !known.contains(&child.id)));
             view.records.sort_by_key(|other| other.id);
+            count
         }
-        (Err(gap), _) | (_, Err(gap)) => not_read(view, gap),
+        (Err(gap), _) | (_, Err(gap)) => {
+            not_read(view, gap);
+            0
+        }
     }
 }
 

@@ -141,7 +141,7 @@ pub async fn prove_absences(hdfs: &dyn HdfsRead, view: &mut HdfsView) {
             .iter()
             .filter(|(_, answer)| **answer == Existence::Absent)
             .filter_map(|(path, _)| path.parent())
-            .filter(|parent| !view.listings.contains_key(parent) && !view.answers.contains_key(parent))
+            .filter(|parent| !view.listings.contains_key(parent) && may_prove(view.answers.get(parent)))
             .filter(|parent| !has_gap_at(view, parent))
             .collect();
         if unproven.is_empty() {
@@ -158,6 +158,12 @@ pub async fn prove_absences(hdfs: &dyn HdfsRead, view: &mut HdfsView) {
             }
         }
     }
+}
+
+/// Whether a listing of this path can prove anything: one that is there, or was not asked about. That a path is there says
+/// nothing of what is in it: a `chk-N` that Flink is removing loses its `_metadata` first.
+const fn may_prove(answer: Option<&Existence>) -> bool {
+    matches!(answer, None | Some(Existence::Present(_)))
 }
 
 async fn prove_file(hdfs: &dyn HdfsRead, view: &mut HdfsView, file: &HdfsPath) {
@@ -182,6 +188,10 @@ pub async fn storage(
 ) {
     let (Some(base_dir), Some(ds)) = (view.base_dir.clone(), &config.ds) else { return };
     if view.stores_elsewhere() || view.generation.is_none_or(crate::views::Generation::has_records) {
+        return;
+    }
+    if view.has_other_base(&config.file_systems, &ds.base_path) {
+        // Told once. The server refuses every directory outside its own base (3.2.2: 20020).
         return;
     }
     let tops = tenant_directories(view, ds);

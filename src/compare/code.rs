@@ -98,7 +98,7 @@ codes! {
     MovedResourceRecord = "moved-resource-record", Drift, MoveOwnerBack,
         "record and file are under different tenants", "记录与文件分处两个租户";
     /// A record that no API call can act on: its owner is gone or has no tenant.
-    UndeletableRecord = "undeletable-record", Drift, RecreateOwner,
+    UndeletableRecord = "undeletable-record", Drift, OwnerIsGone,
         "no call can act on this record", "该资源记录的所有者已删除或没有租户，无法通过 API 处理";
     /// A file or directory below a tenant's directory that has no record.
     UnmanagedHdfsPath = "unmanaged-hdfs-path", Drift, RegisterOrRemoveByHand,

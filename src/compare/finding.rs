@@ -169,10 +169,14 @@ remedies! {
     MoveOwnerBack =
         "Move the owner back to the old tenant, or copy the file to the directory of the new one.",
         "把所有者移回原租户，或把文件复制到新租户的目录。";
-    /// Bring the owner back.
-    RecreateOwner =
-        "An administrator has to recreate the owner with its tenant, or assign a tenant to the owner; until then every call on this record fails.",
-        "需要管理员重建该所有者及其租户，或为其指定租户；在此之前对该记录的任何调用都会失败。";
+    /// The owner was deleted.
+    OwnerIsGone =
+        "No call can act on it any more, and a user made again under the same name gets another id. If it has to go, whoever runs the database of DolphinScheduler gives the row another owner first; until then it only keeps its name taken.",
+        "任何 API 调用都无法再处理该记录，同名重建的用户会得到新的 id。确需清理时，由 DolphinScheduler 数据库管理员先为该行指定其他所有者；在此之前它只是占用名称。";
+    /// The owner has no tenant.
+    AssignTenant =
+        "An administrator has to assign a tenant to the owner; until then every call on this record fails.",
+        "需要管理员为该所有者指定租户；在此之前对该记录的任何调用都会失败。";
     /// Register or remove.
     RegisterOrRemoveByHand =
         "Ask the owner of the path; upload the file through the resource center if tasks need it, else remove it by hand. The resource API cannot act on what has no record.",
@@ -185,6 +189,10 @@ remedies! {
     UploadAgain =
         "Find out who changed the file behind the record, and upload the right one through the resource center.",
         "查明是谁绕过资源中心改了文件，并通过资源中心上传正确的文件。";
+    /// A sum that drifts by itself.
+    LeaveTheSum =
+        "Nothing to do: DolphinScheduler's own sum for a directory drifts, with uploads at the same time and with every file that comes or goes behind its back.",
+        "无需处理：DolphinScheduler 为目录累计的大小会自行偏移，例如并发上传，或有文件绕过它增减。";
     /// Look by hand.
     InspectByHand =
         "Look at the path by hand: a delete through the API would take whatever sits there, recursively.",

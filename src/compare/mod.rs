@@ -5,6 +5,7 @@
 pub mod code;
 pub mod context;
 pub mod finding;
+mod meaning;
 pub mod rules;
 
 use std::collections::BTreeSet;
@@ -38,6 +39,8 @@ pub struct Comparison {
     pub ignored: Vec<Ignored>,
     /// `[[ignores]]` entries that matched nothing: place and code. They may be old, or misspelt.
     pub idle_ignores: Vec<String>,
+    /// Configured tenants that neither a user of the server nor a directory in HDFS knows: nothing was said about them.
+    pub unknown_tenants: Vec<String>,
 }
 
 /// Runs all rules over one inventory, judged at the time it was taken.
@@ -46,7 +49,19 @@ pub fn compare(inventory: &Inventory, config: &Config) -> Comparison {
     let mut findings = rules::run(&context);
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| (a.code, &a.target).cmp(&(b.code, &b.target))));
     findings.dedup_by(|a, b| a.code == b.code && a.target == b.target);
-    set_ignored_aside(findings, config, inventory)
+    let unknown_tenants = unknown_tenants(&context);
+    Comparison { unknown_tenants, ..set_ignored_aside(findings, config, inventory) }
+}
+
+/// A misspelt tenant would otherwise look like one without drift.
+fn unknown_tenants(context: &Context<'_>) -> Vec<String> {
+    let Some((view, ds)) = context.resources.filter(|(view, _)| view.users_complete) else { return Vec::new() };
+    let known = view.tenants_of_users();
+    let is_absent = |tenant: &str| {
+        let path = HdfsPath::parse(&format!("{}/{tenant}", ds.base_path));
+        path.is_ok_and(|path| context.presence(&path) == context::Presence::Absent)
+    };
+    ds.tenants.iter().filter(|tenant| !known.contains(&tenant.as_str()) && is_absent(tenant)).cloned().collect()
 }
 
 fn set_ignored_aside(findings: Vec<Finding>, config: &Config, inventory: &Inventory) -> Comparison {
@@ -65,10 +80,15 @@ fn set_ignored_aside(findings: Vec<Finding>, config: &Config, inventory: &Invent
     comparison.idle_ignores = in_force
         .iter()
         .enumerate()
-        .filter(|(at, _)| !used.contains(at))
+        .filter(|(at, ignore)| !used.contains(at) && !is_guard(&ignore.code))
         .map(|(_, ignore)| format!("{}: ignore of {} matches nothing", ignore.place, ignore.code))
         .collect();
     comparison
+}
+
+/// Whether a code says what could not be told; ignoring such a code is refused elsewhere.
+pub fn is_guard(code: &str) -> bool {
+    code.parse::<FindingCode>().is_ok_and(|code| code.effect() != Effect::Drift)
 }
 
 fn hides(ignore: &Ignore, finding: &Finding) -> bool {

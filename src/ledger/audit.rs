@@ -3,6 +3,8 @@
 //! It shows that an entry was changed, taken out, put elsewhere or added by somebody who did not rehash the rest. Who can
 //! write to the ledger can rehash it; only a head that was noted elsewhere tells then, which is why each apply prints it.
 
+use std::cmp::Ordering;
+
 use super::unit::{Row, Unit, stamp};
 use crate::plan::fingerprint;
 use crate::ports::ledger::{AuditEntry, AuditVerdict, LedgerError};
@@ -146,19 +148,20 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn end(self, head: &(i64, String)) -> AuditVerdict {
+    /// The verdict over a chain whose links fit, held against what was written beside it.
+    fn end(self, (written, hash): &(i64, String)) -> AuditVerdict {
         let next = self.entries + 1;
-        if (self.entries, &self.head) != (head.0, &head.1) {
-            let why = format!("{} entries were written, and the chain ends after {}", head.0, self.entries);
-            return broken(next.min(head.0.max(1)), why);
+        match self.entries.cmp(written) {
+            Ordering::Less => broken(next, format!("{written} entries were written, the chain ends before this one")),
+            Ordering::Greater => broken(written + 1, format!("only {written} entries were written")),
+            Ordering::Equal if self.head != *hash => {
+                broken(*written, "it is not the entry that was written last".to_owned())
+            }
+            Ordering::Equal if !self.met => {
+                broken(next, "the given head does not occur: the end was cut off, or the chain made anew".to_owned())
+            }
+            Ordering::Equal => AuditVerdict::Whole { entries: self.entries, head: self.head },
         }
-        if !self.met {
-            return broken(
-                next,
-                "the given head does not occur: the newest entries are missing, or the chain was made anew".to_owned(),
-            );
-        }
-        AuditVerdict::Whole { entries: self.entries, head: self.head }
     }
 }
 

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::action::{Action, Advice, Effect, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
+use super::action::{Action, Advice, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
+use super::effect::effect;
 use super::{fingerprint, limits};
-use crate::compare::{Comparison, Context, Finding, FindingCode, Lang, Target};
+use crate::compare::{Comparison, Context, Finding, FindingCode, Lang};
 use crate::config::Config;
 use crate::domain::{HdfsPath, RecordId};
 use crate::gates::record::{Grounds, REPLICA_NOTE, RecordGates};
 use crate::gates::{Gate, GateResult, Verdict};
+use crate::views::Inventory;
 use crate::views::resources::OwnerTenant;
-use crate::views::{Generation, Inventory};
 
 /// What the operator asks for.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +62,7 @@ pub fn plan(
         notes: notes(&actions, inventory),
         actions,
         held_back,
-        advice: advice(comparison, config, &planned),
+        advice: advice(&context, comparison, &planned),
     };
     plan.hash = fingerprint::of_plan(&plan);
     plan
@@ -108,7 +109,7 @@ fn actions(context: &Context<'_>, gates: &RecordGates<'_, '_>, kept: &BTreeSet<u
             action: "ds_api_delete".to_owned(),
             after: gates.below(*at).iter().filter_map(|below| numbers.get(below).copied()).collect(),
             gates: gates.of(*at),
-            effect: effect(generation, target),
+            effect: effect(generation, target, Lang::En),
             target: target.clone(),
         })
         .collect()
@@ -139,30 +140,6 @@ pub fn target(context: &Context<'_>, at: usize) -> Option<RecordTarget> {
     })
 }
 
-fn effect(generation: Option<Generation>, target: &RecordTarget) -> Effect {
-    let subtree = match generation {
-        Some(Generation::V20 | Generation::V30) if target.directory => {
-            " On this version the same call takes every record and every file below the directory along; \
-             that there is nothing below is checked again right before the call."
-        }
-        _ => "",
-    };
-    let trouble = match generation {
-        Some(Generation::V30 | Generation::V31) => {
-            " If HDFS fails during the call, the record goes all the same and the server answers 10058."
-        }
-        Some(Generation::V20) => " If HDFS fails during the call, the server answers 10058 and keeps the record.",
-        _ => "",
-    };
-    Effect {
-        expected: format!(
-            "DELETE /resources/{}: the server removes the record, then deletes {} in HDFS (recursively, without Trash), where nothing is.{subtree}{trouble}",
-            target.record, target.path
-        ),
-        undo: "cannot be undone; a new upload of the same name makes a new record with a new id".to_owned(),
-    }
-}
-
 fn held(context: &Context<'_>, gates: &RecordGates<'_, '_>, at: usize) -> Option<HeldBack> {
     let waits_for: Vec<GateResult> =
         gates.of(at).into_iter().filter(|result| result.verdict != Verdict::Proved).collect();
@@ -186,17 +163,22 @@ fn notes(actions: &[Action], inventory: &Inventory) -> Vec<String> {
 }
 
 /// A remedy for every finding that no action takes care of.
-fn advice(comparison: &Comparison, config: &Config, planned: &BTreeSet<RecordId>) -> Vec<Advice> {
+fn advice(context: &Context<'_>, comparison: &Comparison, planned: &BTreeSet<RecordId>) -> Vec<Advice> {
+    let by_path: BTreeMap<&str, RecordId> =
+        context.records.iter().filter_map(|facts| Some((facts.path.as_ref()?.as_str(), facts.record.id))).collect();
     let open =
         comparison.findings.iter().filter(|finding| finding.target.record.is_none_or(|id| !planned.contains(&id)));
-    open.map(|finding| advice_on(finding, config)).collect()
+    open.map(|finding| advice_on(finding, context.config, &by_path)).collect()
 }
 
-fn advice_on(finding: &Finding, config: &Config) -> Advice {
+fn advice_on(finding: &Finding, config: &Config, by_path: &BTreeMap<&str, RecordId>) -> Advice {
     let is_root = finding.code == FindingCode::CheckpointInResourceNamespace;
+    let mut target = finding.target.clone();
+    // A contradiction is told of a path; the reader of a plan thinks in records.
+    target.record = target.record.or_else(|| by_path.get(target.path.as_deref()?).copied());
     Advice {
         action: if is_root { "migrate_checkpoint_root" } else { "advise" }.to_owned(),
-        target: Target { ..finding.target.clone() },
+        target,
         to: config.migrate_to.clone().filter(|_| is_root),
         remedy: finding.remedy,
         what: finding.remedy.text(Lang::En).to_owned(),

@@ -1,6 +1,6 @@
 //! What the program asks of the outside systems, and the record it keeps: method lists only.
 //!
-//! Only `apply` and the wiring may name [`write`].
+//! Only `apply` and the wiring may name [`mod@write`].
 
 pub mod clock;
 pub mod ledger;

@@ -2,13 +2,14 @@
 //!
 //! Takes answers that were fetched, asks nothing itself.
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::layout::{Page, Style};
-use super::words::count;
-use crate::compare::Severity;
+use super::words::{count, lease_reach};
+use crate::compare::{Lang, Severity};
 use crate::config::{ClusterConfig, Config, DsConfig};
 use crate::domain::text::printable;
 use crate::domain::{Existence, HdfsPath};
@@ -37,7 +38,7 @@ pub enum State {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// `configuration`, `flink`, `hdfs` or `dolphinscheduler`.
+    /// `configuration`, `flink`, `hdfs`, `dolphinscheduler` or `ledger`.
     pub system: String,
     /// How it came out.
     pub state: State,
@@ -54,7 +55,7 @@ pub struct Checkup {
     pub schema: String,
     /// Version of the program.
     pub version: String,
-    /// The checks, in the order configuration, Flink, HDFS, DolphinScheduler.
+    /// The checks, in the order configuration, Flink, HDFS, DolphinScheduler, ledger.
     pub checks: Vec<Check>,
 }
 
@@ -99,6 +100,40 @@ pub struct Answers<'a> {
     pub hdfs: HdfsAnswers,
     /// DolphinScheduler.
     pub resources: Option<ResourceView>,
+    /// Who would delete; `None` without a DolphinScheduler to ask.
+    pub applying: Option<Applying>,
+    /// The ledger.
+    pub ledger: LedgerSeen,
+}
+
+/// Who would delete records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applying {
+    /// The account that reads: no token of its own is named.
+    Reader,
+    /// The account of a token of its own: its name, and whether it is an administrator.
+    Own(String, bool),
+    /// Its token is named, and could not be read or was not accepted; why.
+    Unusable(String),
+}
+
+/// What is known of the ledger without making one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerSeen {
+    /// It is there, with so many runs at least.
+    There {
+        /// Path, or URL without credentials.
+        place: String,
+        /// When the newest run began; `None` if there is none.
+        newest: Option<Timestamp>,
+    },
+    /// The first run will make it.
+    NotYet {
+        /// Path, or URL without credentials.
+        place: String,
+    },
+    /// It cannot be used; why.
+    Unusable(String),
 }
 
 impl Checkup {
@@ -109,6 +144,7 @@ impl Checkup {
         checks.extend(of_flink(answers));
         checks.extend(of_hdfs(answers));
         checks.extend(of_resources(answers));
+        checks.extend(of_ledger(&answers.ledger));
         Self { schema: SCHEMA.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), checks }
     }
 
@@ -339,11 +375,9 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     };
     let mut checks = vec![of_generation(view, settings)];
     checks.extend(of_ds_account(view));
+    checks.extend(answers.applying.as_ref().map(|applying| of_applying(applying, view)));
     checks.extend(of_tenants(view, settings));
-    if let Some(base) = &view.base_dir {
-        checks.push(check("dolphinscheduler", State::Ok, format!("base directory as the server says it: {base}")));
-    }
-    checks.push(check("dolphinscheduler", State::Ok, format!("base path as configured: {}", settings.base_path)));
+    checks.extend(of_base(view, settings, answers.config));
     if view.generation.is_some_and(Generation::has_records) {
         let all = if view.records_complete { "the complete set" } else { "NOT known to be all" };
         let state = if view.records_complete { State::Ok } else { State::Missing };
@@ -358,6 +392,24 @@ fn of_resources(answers: &Answers<'_>) -> Vec<Check> {
     checks.push(check("dolphinscheduler", State::Ok, format!("{workflows}, {online} online")));
     checks.extend(view.gaps.iter().map(|gap| of_gap("dolphinscheduler", gap)));
     checks
+}
+
+/// The base directory as the server says it (from 3.2 on) and as it is configured.
+fn of_base(view: &ResourceView, settings: &DsConfig, config: &Config) -> Vec<Check> {
+    let configured = format!("base path as configured: {}", settings.base_path);
+    let Some(base) = &view.base_dir else { return vec![check("dolphinscheduler", State::Ok, configured)] };
+    let said = format!("base directory as the server says it: {base}");
+    if view.stores_elsewhere() {
+        let remedy = "point `ds.url` at the server that stores in this HDFS, or leave `[ds]` out";
+        return vec![check("dolphinscheduler", State::Missing, format!("{said}, which is no HDFS")).remedy(remedy)];
+    }
+    if view.has_other_base(&config.file_systems, &settings.base_path) {
+        let said = format!("{said}, but the configuration says {}", settings.base_path);
+        return vec![
+            check("dolphinscheduler", State::Missing, said).remedy("set `ds.base_path` to what the server says"),
+        ];
+    }
+    vec![check("dolphinscheduler", State::Ok, said), check("dolphinscheduler", State::Ok, configured)]
 }
 
 fn of_generation(view: &ResourceView, settings: &DsConfig) -> Check {
@@ -392,6 +444,69 @@ fn of_ds_account(view: &ResourceView) -> Option<Check> {
         )
         .remedy("use the token of an administrator account")
     })
+}
+
+/// What `apply` could do. Drift needs none of it, so nothing here is missing.
+fn of_applying(applying: &Applying, view: &ResourceView) -> Check {
+    if let Some(generation) = view.generation.filter(|generation| !generation.has_records()) {
+        let said = format!("apply: nothing is deleted on a server of generation {generation}, which has no records");
+        return check("dolphinscheduler", State::Note, said);
+    }
+    let (who, administrator) = match applying {
+        Applying::Reader => {
+            let Some(account) = &view.account else {
+                let said = "apply: would delete with the token that reads, whose account was not told";
+                return check("dolphinscheduler", State::Note, said);
+            };
+            (format!("{account}, with the token that reads"), view.administrator)
+        }
+        Applying::Own(account, administrator) => (format!("{account}, with a token of its own"), *administrator),
+        Applying::Unusable(why) => {
+            let said = format!("apply: its own token cannot be used here: {why}");
+            return check("dolphinscheduler", State::Note, said).remedy(
+                "fine where only reports are made; elsewhere see `ds.apply_token_env` and `ds.apply_token_file`",
+            );
+        }
+    };
+    if administrator {
+        return check(
+            "dolphinscheduler",
+            State::Ok,
+            format!("apply: would delete as {who}, an administrator: every record"),
+        );
+    }
+    let said = format!("apply: would delete as {who}, no administrator: its own records only, others are refused");
+    check("dolphinscheduler", State::Note, said).remedy("use the token of an administrator for the records of others")
+}
+
+fn of_ledger(seen: &LedgerSeen) -> Vec<Check> {
+    let place = match seen {
+        LedgerSeen::There { place, newest } => {
+            let newest = newest.map_or_else(
+                || "no run yet".to_owned(),
+                |time| format!("the newest run is of {}", time.strftime("%Y-%m-%d %H:%M:%S UTC")),
+            );
+            return vec![
+                check("ledger", State::Ok, format!("{place}: {newest}")),
+                check("ledger", State::Ok, lease_reach(place, Lang::En)),
+            ];
+        }
+        LedgerSeen::NotYet { place } => place,
+        LedgerSeen::Unusable(why) => {
+            return vec![
+                check(
+                    "ledger",
+                    State::Note,
+                    format!("cannot be used: {why}; reports can do without, plan and apply cannot"),
+                )
+                .remedy("name another place with --ledger (STATEWARDEN_LEDGER)"),
+            ];
+        }
+    };
+    vec![
+        check("ledger", State::Note, format!("{place}: not there yet, the first run makes it")),
+        check("ledger", State::Ok, lease_reach(place, Lang::En)),
+    ]
 }
 
 fn of_tenants(view: &ResourceView, settings: &DsConfig) -> Vec<Check> {

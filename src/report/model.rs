@@ -92,6 +92,8 @@ pub struct Report {
     pub ignored: Vec<ReportedIgnored>,
     /// Ignores of the configuration that match nothing: old, or misspelt.
     pub idle_ignores: Vec<String>,
+    /// Configured tenants that neither a user nor a directory knows: misspelt, or gone. Nothing was said about them.
+    pub unknown_tenants: Vec<String>,
     /// What was read.
     pub views: Views,
     /// Whether the run is in a ledger; left out where none was asked for.
@@ -350,6 +352,7 @@ impl Report {
             findings: sorted.into_iter().map(|finding| ReportedFinding::new(finding, lang)).collect(),
             ignored: ignored(comparison, lang),
             idle_ignores: comparison.idle_ignores.clone(),
+            unknown_tenants: comparison.unknown_tenants.clone(),
             views: Views::of(inventory),
             recording: None,
             since: None,

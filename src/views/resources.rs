@@ -10,7 +10,7 @@ use super::gap::Gap;
 use super::hdfs::Listing;
 use crate::domain::authority::UriError;
 use crate::domain::record::{NameFault, check_full_name, tenant_directory};
-use crate::domain::{EntryKind, HdfsPath, HdfsUri, RecordId, ResourceKind, WorkflowCode};
+use crate::domain::{EntryKind, FileSystems, HdfsPath, HdfsUri, Place, RecordId, ResourceKind, WorkflowCode};
 
 /// A generation of the resource API, as found by probing its functions.
 ///
@@ -318,6 +318,18 @@ impl ResourceView {
     /// Whether the server says that it stores in no HDFS (`s3a://…`, `file:/…`, `oss://…`).
     pub fn stores_elsewhere(&self) -> bool {
         self.base_dir.as_deref().is_some_and(|text| matches!(HdfsUri::parse(text), Err(UriError::OtherFileSystem(_))))
+    }
+
+    /// Whether the server says another base directory than `configured` (from 3.2 on). A plain user is told
+    /// `<base>/<tenant>/resources`. An authority that leads nowhere known is reported as such; whether the paths agree says
+    /// nothing then.
+    pub fn has_other_base(&self, file_systems: &FileSystems, configured: &HdfsPath) -> bool {
+        let Some(said) = self.base_dir.as_deref() else { return false };
+        match HdfsUri::parse(said).map(|uri| file_systems.resolve(&uri)) {
+            Ok(Place::Here(path)) => path != *configured && (self.administrator || !path.is_below(configured)),
+            Ok(Place::Unresolved(..)) => false,
+            _ => true,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use statewarden::demo::world::{TokenOwner, World};
 
 /// Keys whose values are times, texts for people, or facts of the recorded machine. Their types still have to fit.
 const FREE: &[&str] = &[
+    "className",
     "createTime",
     "updateTime",
     "operateTime",
@@ -394,6 +395,50 @@ async fn an_hdfs_in_safe_mode_costs_2_0_9_nothing_and_3_0_6_the_row() {
         let file = format!("{}/etl/resources/sm.sh", base_of(version));
         assert!(recorded.files.lock().exists(&file), "the file stays");
     }
+}
+
+/// Records by every way in which a delete is refused or goes through.
+const GUARDED: &str = r#"
+title: 'the server of the 3.1.9 recordings on PostgreSQL'
+config: {flink: none, authority: "hdfs://localhost:19820", ds: {generation: db, version: "3.1.9", base_path: /dolphinscheduler, tenants: [etl], token: admin}}
+hdfs:
+  listing:
+    - {path: /dolphinscheduler/etl/resources/lib/a.jar, type: file, size: 1, mtime_age: 1d}
+    - {path: /dolphinscheduler/etl/resources/conf/x.yaml, type: file, size: 1, mtime_age: 1d}
+    - {path: /dolphinscheduler/etl/resources/dave.sql, type: file, size: 1, mtime_age: 1d}
+    - {path: /dolphinscheduler/etl/resources/typ.txt/child, type: file, size: 1, mtime_age: 1d}
+dolphinscheduler:
+  generation: db
+  users: [{name: admin, tenant: etl}, {name: dave, deleted: true}]
+  projects: [1]
+  workflows:
+    - {code: 1, name: online, project: 1, release: ONLINE, tenant: etl, resource_ids: [3, 9]}
+    - {code: 2, name: offline, project: 1, release: OFFLINE, tenant: etl, resource_ids: [4]}
+  functions: [{name: f, record: 5}]
+  records:
+    - {id: 1, full_name: /lib, dir: true, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 2, full_name: /lib/a.jar, dir: false, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 3, full_name: /used.sql, dir: false, size: 8, owner: admin, tenant: etl, age: 1d}
+    - {id: 4, full_name: /off.sql, dir: false, size: 8, owner: admin, tenant: etl, age: 1d}
+    - {id: 5, full_name: /f.jar, kind: UDF, dir: false, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 6, full_name: /gone.sql, dir: false, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 7, full_name: /typ.txt, dir: false, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 8, full_name: /dave.sql, dir: false, size: 1, owner: dave, tenant: null, age: 1d}
+    - {id: 9, full_name: /conf, dir: true, size: 1, owner: admin, tenant: etl, age: 1d}
+    - {id: 10, full_name: /conf/x.yaml, dir: false, size: 1, owner: admin, tenant: etl, age: 1d}
+"#;
+
+/// On H2 every delete fails while an ONLINE workflow holds a resource, so these were recorded on PostgreSQL.
+#[tokio::test]
+async fn what_keeps_a_record_of_3_1_9_from_being_deleted() {
+    let mut recorded = Recorded::start(GUARDED, false).await;
+    let mut in_safe_mode = Recorded::start(GUARDED, true).await;
+    for exchange in recordings("3.1.9-postgresql") {
+        let server = if exchange.name.contains("safe-mode") { &mut in_safe_mode } else { &mut recorded };
+        server.compare(&exchange).await;
+    }
+    assert_eq!((recorded.compared, in_safe_mode.compared), (16, 2));
+    assert!(!recorded.files.lock().exists("/dolphinscheduler/etl/resources/typ.txt"), "deleted with what was in it");
 }
 
 const STORAGE: &str = r#"

@@ -136,6 +136,9 @@ fn writes_are_refused_where_the_namenode_refuses_them() {
     let alice = "op=DELETE&user.name=alice&recursive=true";
     assert_eq!(refusal(&active, "DELETE", RUN, alice), (403, "AccessControlException".to_owned()));
     assert_eq!(refusal(&active, "DELETE", "/tmp/names", alice), (403, "AccessControlException".to_owned()));
+    let make = "op=MKDIRS&user.name=alice";
+    assert_eq!(refusal(&active, "PUT", "/flink/new", make), (403, "AccessControlException".to_owned()));
+    assert_eq!(refusal(&active, "PUT", "/flink", make), (200, String::new()), "what is there needs no right to write");
     let to = |option: &str| format!("op=RENAME&user.name=root&destination=/tmp{option}");
     assert_eq!(
         refusal(&active, "PUT", RUN, &to("&renameoptions=NONE")),

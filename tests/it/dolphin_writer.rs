@@ -127,7 +127,7 @@ fn request_line(head: &str) -> &str {
 
 #[tokio::test]
 async fn a_delete_names_the_record_and_nothing_else() {
-    assert_eq!(DONE.len() - DONE.find("{").expect("a body"), 38, "the declared length");
+    assert_eq!(DONE.len() - DONE.find('{').expect("a body"), 38, "the declared length");
     let (answers, heads) = delete_twice(Act::Answer(DONE)).await;
     assert_eq!(answers, [DeleteAnswer::Success, DeleteAnswer::Success]);
     let lines: Vec<&str> = heads.iter().map(|head| request_line(head)).collect();

@@ -137,6 +137,34 @@ fn a_record_gets_the_first_verdict_that_fits() {
 }
 
 #[test]
+fn without_all_records_no_file_counts_as_the_other_half_of_a_rename() {
+    let mut world = two_healthy();
+    world.file("/dolphinscheduler/etl/resources/somebody-elses.sql", 99, OLD);
+    world.gone(3, "/gone.sql");
+    assert_eq!(world.drift()[0].code, Code::RenameSplit);
+    // What a plain user's token shows: own records only, so the file may well have a record.
+    world.resources().records_complete = false;
+    assert_eq!(world.codes(), [Code::StaleResourceRecord]);
+    world.resources().records_complete = true;
+    world.resources().users_complete = false;
+    assert_eq!(world.codes(), [Code::StaleResourceRecord]);
+}
+
+#[test]
+fn a_record_without_a_usable_owner_gets_the_remedy_that_helps() {
+    let mut world = two_healthy();
+    world.record(14, "/orphan.sh", false, 1).owner = Some(77);
+    world.file("/dolphinscheduler/etl/resources/orphan.sh", 1, OLD);
+    world.resources().users.insert(78, User { name: "lost".into(), tenant: None });
+    world.record(15, "/lost.sh", false, 1).owner = Some(78);
+    let drift = world.drift();
+    let remedy = |id| drift.iter().find(|f| f.target.record.is_some_and(|r| r.0 == id)).map(|f| f.remedy);
+    assert_eq!((remedy(14), remedy(15)), (Some(Remedy::OwnerIsGone), Some(Remedy::AssignTenant)));
+    let file = drift.iter().find(|f| f.code == Code::UnmanagedHdfsPath).expect("the file has no record with a path");
+    assert!(file.evidence.iter().any(|line| line.starts_with("record 14 has this name")), "{:?}", file.evidence);
+}
+
+#[test]
 fn owners_that_could_not_be_read_leave_their_records_alone() {
     let mut world = two_healthy();
     world.resources().users_complete = false;
@@ -155,6 +183,19 @@ fn nearly_everything_absent_is_one_finding_and_no_stale_record() {
     assert_eq!((drift[0].code, drift[0].severity), (Code::MassAbsence, Severity::Critical));
     assert_eq!(drift[0].target.path.as_deref(), Some("/dolphinscheduler/etl/resources"));
     assert_eq!(drift[0].remedy, Remedy::UploadSentinel);
+}
+
+#[test]
+fn what_the_server_opens_below_a_mass_absence_is_evidence_of_that_one_finding() {
+    let mut world = World::new();
+    world.gone(1, "/a.sql");
+    world.gone(2, "/b.sql");
+    world.opinion(1, Opinion::Opens);
+    world.opinion(2, Opinion::Opens);
+    let drift = world.drift();
+    assert_eq!(drift.len(), 1, "{drift:?}");
+    assert_eq!((drift[0].code, drift[0].remedy), (Code::MassAbsence, Remedy::CheckMapping));
+    assert!(drift[0].evidence.iter().any(|line| line.contains("opens 2 of these records")), "{:?}", drift[0].evidence);
 }
 
 #[test]
@@ -227,6 +268,23 @@ fn unmanaged_files_are_told_one_by_one_and_empty_directories_by_their_top() {
 }
 
 #[test]
+fn a_drifted_directory_sum_hides_no_unmanaged_file() {
+    let mut world = two_healthy();
+    world.file("/dolphinscheduler/etl/resources/lib/behind.jar", 90, OLD);
+    world.record(10, "/lib", true, 100);
+    let found = world.compare().findings;
+    let found: Vec<_> = found.iter().map(|f| (f.code, f.target.path.as_deref(), f.remedy)).collect();
+    let unmanaged = Some("/dolphinscheduler/etl/resources/lib/behind.jar");
+    assert_eq!(
+        found,
+        [
+            (Code::UnmanagedHdfsPath, unmanaged, Remedy::RegisterOrRemoveByHand),
+            (Code::SizeMismatch, Some("/dolphinscheduler/etl/resources/lib"), Remedy::LeaveTheSum),
+        ]
+    );
+}
+
+#[test]
 fn live_state_in_the_namespace_is_named_by_its_root() {
     let mut world = two_healthy();
     let run = format!("/dolphinscheduler/etl/resources/ckpt/app1/{JOB}");
@@ -285,6 +343,20 @@ fn a_chk_directory_without_metadata_is_a_missing_restore_point() {
         (drift[0].code, drift[0].target.path.clone()),
         (Code::LiveJobCheckpointMissing, Some(format!("{run}/chk-5")))
     );
+}
+
+#[test]
+fn a_checkpoint_that_is_just_being_replaced_does_not_make_the_restored_one_count() {
+    let mut world = World::new();
+    world.healthy(1, "/known.sql");
+    let run = format!("/flink/app1/{JOB}");
+    world.file(&format!("{run}/chk-2299/part-1"), 1, 60);
+    world.job(JOB, Some(&format!("hdfs:{run}/chk-2299")), Some(&format!("hdfs:{run}/chk-1823")));
+    world.absent(&format!("{run}/chk-1823"));
+    // Its directory was there, its `_metadata` was not, and then nobody could list the directory any more.
+    world.inventory.hdfs.listings.remove(&path(&format!("{run}/chk-2299")));
+    world.absent(&format!("{run}/chk-2299/_metadata"));
+    assert_eq!(world.codes(), []);
 }
 
 #[test]
@@ -441,6 +513,17 @@ fn an_ignore_hides_its_finding_until_it_expires_and_is_told_when_idle() {
     assert_eq!(comparison.idle_ignores, ["statewarden.toml:9: ignore of stale-resource-record matches nothing"]);
     world.config.ignores = vec![ignore(3, ago(60))];
     assert_eq!(world.codes(), [Code::ConfigRefused, Code::StaleResourceRecord]);
+}
+
+#[test]
+fn a_tenant_that_nobody_knows_is_told() {
+    let mut world = two_healthy();
+    world.config.ds.as_mut().expect("ds").tenants = vec!["etl".into(), "nobody".into()];
+    assert_eq!(world.compare().unknown_tenants, Vec::<String>::new(), "nobody has asked for its directory");
+    world.absent("/dolphinscheduler/nobody");
+    assert_eq!(world.compare().unknown_tenants, ["nobody"]);
+    world.resources().users.insert(5, User { name: "x".into(), tenant: Some("nobody".into()) });
+    assert_eq!(world.compare().unknown_tenants, Vec::<String>::new());
 }
 
 #[test]

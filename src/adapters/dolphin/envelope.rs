@@ -126,6 +126,7 @@ impl Failure {
             Self::NotTheApi { .. } => "is the base path (context path) in `ds.url` right?",
             Self::Code { code: Some(30001 | 30002 | 30003 | 1_400_001), .. } => "use the token of an administrator",
             Self::Code { code: Some(10017 | 10181), .. } => "give the account of the token a tenant",
+            Self::Code { code: Some(20020), .. } => "set `ds.base_path` to the base directory of the server",
             Self::Status(_) | Self::Code { .. } => "look into the log of the API server",
             Self::Shape { .. } => "check that `ds.version` is the version of the server",
         }
@@ -365,6 +366,14 @@ mod tests {
         let long = format!(r#"{{"code":10057,"msg":"a\u001b[31mb\nsecond {}"}}"#, "x".repeat(500));
         let failure = read(200, JSON, &long).expect_err("an error code");
         assert_eq!(failure.to_string(), "code 10057 (a\\u{1b}[31mb)");
+    }
+
+    #[test]
+    fn a_directory_outside_the_servers_base_points_at_the_setting() {
+        // 3.2.2, asked for a directory below another base path.
+        let body = r#"{"code":20020,"msg":"Resource file [hdfs://localhost:19820/dolphinscheduler] is illegal"}"#;
+        let gap = read(200, JSON, body).expect_err("refused").gap(ViewName::Resources, "the listing");
+        assert!(gap.detail.ends_with("set `ds.base_path` to the base directory of the server"), "{}", gap.detail);
     }
 
     #[test]

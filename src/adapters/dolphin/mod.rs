@@ -34,6 +34,15 @@ use crate::ports::read::ResourceRead;
 use crate::views::resources::{Opinion, Record, StorageEntry, User};
 use crate::views::{Cause, Gap, GapKind, Generation, ResourceView, ViewName};
 
+/// The account behind a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Login name.
+    pub name: String,
+    /// May see and delete everything.
+    pub administrator: bool,
+}
+
 /// The resource center of one server.
 #[derive(Debug)]
 pub struct Dolphin {
@@ -89,6 +98,15 @@ impl Dolphin {
             version: config.version.clone(),
             generation: config.generation,
         })
+    }
+
+    /// Whom the server takes us for.
+    pub async fn fetch_account(&self) -> Result<Account, Gap> {
+        self.api.begin();
+        let identity = probe::fetch_identity(&self.api).await;
+        let identity =
+            identity.map_err(|failure| failure.gap(ViewName::Resources, probe::identity_question().what()))?;
+        Ok(Account { name: identity.name, administrator: identity.administrator })
     }
 
     /// Who asks and whom, then what belongs to that generation; stops where going on would only repeat the failure.

@@ -133,22 +133,22 @@ fn refusal(code: i64) -> String {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, content_type: &str, body: &str) -> Result<Answer, HttpFault> {
-        Ok(Answer {
+    fn of_fault(fault: HttpFault) -> DeleteAnswer {
+        classify(&judge(Err(fault)))
+    }
+
+    fn of(status: u16, content_type: &str, body: &str) -> DeleteAnswer {
+        classify(&judge(Ok(Answer {
             status,
             content_type: content_type.to_owned(),
             body: body.as_bytes().to_vec(),
             date: None,
             location: None,
-        })
-    }
-
-    fn of(answered: Result<Answer, HttpFault>) -> DeleteAnswer {
-        classify(&judge(answered))
+        })))
     }
 
     fn of_code(code: &str) -> DeleteAnswer {
-        of(answer(200, "application/json", &format!(r#"{{"code":{code},"msg":"m","data":null}}"#)))
+        of(200, "application/json", &format!(r#"{{"code":{code},"msg":"m","data":null}}"#))
     }
 
     #[test]
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn statuses_that_come_before_the_call() {
-        assert!(matches!(of(answer(401, "", "")), DeleteAnswer::NotAuthorized { .. }));
-        assert!(matches!(of(answer(429, "", "")), DeleteAnswer::Refused { why } if why.contains("throttles")));
+        assert!(matches!(of(401, "", ""), DeleteAnswer::NotAuthorized { .. }));
+        assert!(matches!(of(429, "", ""), DeleteAnswer::Refused { why } if why.contains("throttles")));
     }
 
     #[test]
@@ -174,18 +174,18 @@ mod tests {
             of_code("null"),
             of_code("10000"),
             of_code("60002"),
-            of(answer(200, "application/json", r#"{"msg":"success"}"#)),
-            of(answer(200, "application/json", r#"{"code":0,"msg":"succ"#)),
-            of(answer(200, "text/html", "<html>")),
-            of(answer(404, "text/html", "<html>")),
-            of(answer(302, "", "")),
-            of(answer(403, "text/html", "")),
-            of(answer(500, "application/json", r#"{"code":20018}"#)),
-            of(answer(503, "", "")),
-            of(Err(HttpFault::TimedOut(30))),
-            of(Err(HttpFault::CutShort)),
-            of(Err(HttpFault::Broken("reset".to_owned()))),
-            of(Err(HttpFault::Unreachable("refused".to_owned()))),
+            of(200, "application/json", r#"{"msg":"success"}"#),
+            of(200, "application/json", r#"{"code":0,"msg":"succ"#),
+            of(200, "text/html", "<html>"),
+            of(404, "text/html", "<html>"),
+            of(302, "", ""),
+            of(403, "text/html", ""),
+            of(500, "application/json", r#"{"code":20018}"#),
+            of(503, "", ""),
+            of_fault(HttpFault::TimedOut(30)),
+            of_fault(HttpFault::CutShort),
+            of_fault(HttpFault::Broken("reset".to_owned())),
+            of_fault(HttpFault::Unreachable("refused".to_owned())),
         ] {
             assert!(matches!(unclear, DeleteAnswer::Unclear { .. }), "{unclear:?}");
         }

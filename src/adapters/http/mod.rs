@@ -110,6 +110,8 @@ const MAX_TRIES: usize = 3;
 #[derive(Clone)]
 pub struct HttpClient {
     client: reqwest::Client,
+    /// For this host itself: no proxy of the environment leads there.
+    loopback: reqwest::Client,
     timeout: Duration,
     places: Arc<Semaphore>,
     rate: Option<Arc<DefaultDirectRateLimiter>>,
@@ -124,16 +126,22 @@ impl std::fmt::Debug for HttpClient {
 impl HttpClient {
     /// A client with the given trust, credentials and limits. `extra` headers are sent with each request and never logged.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
-        Self::build(config, builder(config, extra)?)
+        Self::build(config, || builder(config, extra))
     }
 
-    fn build(config: &HttpConfig, builder: reqwest::ClientBuilder) -> Result<Self, HttpSetupError> {
+    fn build(
+        config: &HttpConfig,
+        builder: impl Fn() -> Result<reqwest::ClientBuilder, HttpSetupError>,
+    ) -> Result<Self, HttpSetupError> {
+        let build =
+            |builder: reqwest::ClientBuilder| builder.build().map_err(|e| HttpSetupError::Client(e.without_url()));
         let rate = config
             .requests_per_second
             .and_then(NonZeroU32::new)
             .map(|n| Arc::new(RateLimiter::direct(Quota::per_second(n))));
         Ok(Self {
-            client: builder.build().map_err(|e| HttpSetupError::Client(e.without_url()))?,
+            client: build(builder()?)?,
+            loopback: build(builder()?.no_proxy())?,
             timeout: config.timeout.to_std(),
             places: Arc::new(Semaphore::new(config.max_concurrency.max(1))),
             rate,
@@ -153,7 +161,7 @@ impl HttpClient {
             .with_jitter()
             .build();
         loop {
-            match self.send_once(self.client.get(url.clone())).await {
+            match self.send_once(self.client_for(url).get(url.clone())).await {
                 Ok((answer, wait)) if answer.status == 429 => match pauses.next() {
                     Some(pause) => tokio::time::sleep(pause.max(wait)).await,
                     None => return Err(HttpFault::Throttled),
@@ -184,6 +192,10 @@ impl HttpClient {
         let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let body = self.read_body(response).await?;
         Ok((Answer { status, content_type, body, date, location }, wait))
+    }
+
+    fn client_for(&self, url: &Url) -> &reqwest::Client {
+        if is_loopback(url) { &self.loopback } else { &self.client }
     }
 
     async fn read_body(&self, mut response: reqwest::Response) -> Result<Vec<u8>, HttpFault> {
@@ -220,8 +232,8 @@ impl HttpWriter {
     /// It keeps no connection open between two calls: on a reused one hyper sends a request a second time by itself when the
     /// server closed the connection meanwhile. And reqwest's own retries are off.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
-        let builder = builder(config, extra)?.pool_max_idle_per_host(0).retry(reqwest::retry::never());
-        HttpClient::build(config, builder).map(Self)
+        let once = || Ok(builder(config, extra)?.pool_max_idle_per_host(0).retry(reqwest::retry::never()));
+        HttpClient::build(config, once).map(Self)
     }
 
     /// Sends `DELETE url` once. No redirect is followed and no answer, 429 included, leads to a second request. With any
@@ -237,7 +249,7 @@ impl HttpWriter {
 
     async fn send(&self, method: reqwest::Method, url: &Url) -> Result<Answer, HttpFault> {
         let Self(http) = self;
-        let sent = http.send_once(http.client.request(method, url.clone()));
+        let sent = http.send_once(http.client_for(url).request(method, url.clone()));
         match tokio::time::timeout(http.timeout, sent).await {
             Ok(answered) => answered.map(|(answer, _)| answer),
             Err(_) => Err(HttpFault::TimedOut(http.timeout.as_secs())),
@@ -261,6 +273,15 @@ fn builder(
         }
     }
     Ok(builder)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 /// The innermost reason, such as "Connection refused": the outer ones repeat the URL.
@@ -339,5 +360,16 @@ mod tests {
     fn basic_credentials_are_encoded_as_the_rfc_says() {
         // RFC 7617, section 2.
         assert_eq!(base64(b"Aladdin:open sesame"), "QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    }
+
+    #[test]
+    fn this_host_is_never_reached_through_a_proxy() {
+        let is_direct = |text: &str| is_loopback(&Url::parse(text).expect("a test URL"));
+        for own in ["http://localhost:1", "http://127.0.0.1:9870/", "https://127.3.2.1", "http://[::1]:80"] {
+            assert!(is_direct(own), "{own}");
+        }
+        for other in ["http://localhost.example", "http://10.0.0.1", "http://[2001:db8::1]"] {
+            assert!(!is_direct(other), "{other}");
+        }
     }
 }

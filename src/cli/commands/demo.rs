@@ -8,16 +8,15 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 
 use super::drift::{self, Proposed};
-use super::{judged, plan, read};
+use super::{Same, judged, plan, read};
 use crate::cli::args::{DemoArgs, LedgerArgs, OutputFormat};
 use crate::cli::exit::ExitCode;
-use crate::cli::ledger::{self, Diary};
+use crate::cli::ledger::Diary;
 use crate::cli::{output, stop};
 use crate::config::load::{LoadOptions, Surroundings, load_in};
 use crate::demo::servers::{Options, Platform};
 use crate::demo::world::World;
 use crate::report::Report;
-use crate::report::words::shell_word;
 
 /// The platform that is shown unless another one is asked for.
 const PLATFORM: &str = include_str!("../../demo/platform.yaml");
@@ -35,14 +34,12 @@ pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let diary = Diary::begin(&at_ledger, &config, None).await?;
     let inventory = read(&config, false).await?;
     let seen = judged(config, inventory);
-    let mut report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
-    report = diary.end(&seen, report, None).await;
-    let options = format!("--config {}", shell_word(&file.display().to_string()));
-    let proposed = Proposed { all: args.all, options: args.keep.then_some(options.as_str()), plan: None };
-    let code = drift::print(&report, &args.output, proposed)?;
+    let report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
+    let report = diary.end(&seen, report, None).await;
+    let same = Same::of_file(Some(&file)).with_ledger(&at_ledger);
+    let code = drift::print(&report, &args.output, Proposed { all: args.all, same: args.keep.then_some(&same) })?;
     if args.keep {
-        let ledger = ledger::options(&at_ledger).unwrap_or_default();
-        keep(&platform, &Proposals { options, ledger, plan: plan::proposed(folder.path()) }).await?;
+        keep(&platform, &same, &plan::proposed(folder.path())).await?;
     } else if prints_for_a_person(args) {
         output::to_stdout(NEXT)?;
     }
@@ -96,16 +93,9 @@ fn prints_for_a_person(args: &DemoArgs) -> bool {
     to_stdout.map_or(args.output.output.is_empty(), |target| target.format == OutputFormat::Terminal)
 }
 
-/// What the proposed commands take.
-struct Proposals {
-    options: String,
-    ledger: String,
-    plan: String,
-}
-
 /// Says where the servers are and holds them until Ctrl-C. On stderr, so that a report on stdout stays as it is.
-async fn keep(platform: &Platform, proposals: &Proposals) -> anyhow::Result<()> {
-    let Proposals { options, ledger, plan } = proposals;
+async fn keep(platform: &Platform, same: &Same, plan: &str) -> anyhow::Result<()> {
+    let (options, ledger) = (&same.options, same.ledger.as_deref().unwrap_or_default());
     let mut text = String::from("\nThe servers stay up until Ctrl-C:\n");
     let addresses = &platform.addresses;
     let flink = addresses.flink.iter().map(|(name, url)| (format!("Flink {name}"), url));
@@ -117,7 +107,7 @@ async fn keep(platform: &Platform, proposals: &Proposals) -> anyhow::Result<()> 
     let _ = write!(
         text,
         "\nIn another terminal, look:\n  statewarden drift {options} {ledger}\n  statewarden doctor {options}\n  \
-         statewarden explain {options} record:7\n  statewarden drift {options} {ledger} --lang zh\n\
+         statewarden drift {options} {ledger} --lang zh\n\
          \nand clean up. A record counts as stale only if two looks agree that are `confirm_after` apart (10m unless \
          configured; {CONFIRM_AFTER} here), so `--wait` looks, waits and looks again:\n  \
          statewarden plan {options} {ledger} --wait -o {plan}\n  \

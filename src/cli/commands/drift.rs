@@ -1,9 +1,9 @@
 //! `drift`: the main job.
 
-use super::{collected, same_options};
+use super::{Same, collected};
 use crate::cli::args::{DriftArgs, OutputArgs};
 use crate::cli::exit::ExitCode;
-use crate::cli::ledger::{self, Diary};
+use crate::cli::ledger::Diary;
 use crate::cli::output::{self, Results};
 use crate::config::load::load;
 use crate::report::terminal::Print;
@@ -24,30 +24,32 @@ pub async fn run(args: &DriftArgs) -> anyhow::Result<ExitCode> {
     if let Some(diary) = diary {
         report = diary.end(&seen, report, since).await;
     }
-    let options = same_options(&args.config, Some(&args.look));
-    let plan = same_options(&args.config, None);
-    let plan = [plan].into_iter().filter(|text| !text.is_empty()).chain(ledger::options(&args.ledger));
-    let plan = plan.collect::<Vec<_>>().join(" ");
-    print(&report, &args.output, Proposed { all: args.all, options: Some(&options), plan: Some(&plan) })
+    let same = Same::new(&args.config, &args.look).with_ledger(&args.ledger);
+    print(&report, &args.output, Proposed { all: args.all, same: Some(&same) })
 }
 
 /// How a report is printed beside its style.
+#[derive(Clone, Copy)]
 pub(super) struct Proposed<'a> {
     /// Fold nothing.
     pub(super) all: bool,
-    /// Options of the commands that look at the same thing; `None`: propose none.
-    pub(super) options: Option<&'a str>,
-    /// Options of `plan`; `None`: do not propose it.
-    pub(super) plan: Option<&'a str>,
+    /// What goes into the commands that are proposed; `None`: propose none.
+    pub(super) same: Option<&'a Same>,
 }
 
 /// Prints a report and ends as it says.
 pub(super) fn print(report: &Report, args: &OutputArgs, proposed: Proposed<'_>) -> anyhow::Result<ExitCode> {
-    let Proposed { all, options, plan } = proposed;
-    let results = Results {
-        terminal: &|style| terminal::render(report, Print { style, all, options, plan }),
-        json: &|| Ok(json::render(report)?),
+    let Proposed { all, same } = proposed;
+    let plan = same.map(Same::with_plan);
+    let print = |style| Print {
+        style,
+        all,
+        options: same.map(|same| same.options.as_str()),
+        from: same.and_then(|same| same.from.as_deref()),
+        plan: plan.as_deref(),
     };
+    let results =
+        Results { terminal: &|style| terminal::render(report, print(style)), json: &|| Ok(json::render(report)?) };
     output::write(&args.output, args.color, &results)?;
     Ok(ExitCode::of(report.exit.word, report.exit.code))
 }

@@ -14,5 +14,5 @@ pub async fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let results =
         Results { terminal: &|style| explain::render(&explanation, style), json: &|| Ok(json::render(&explanation)?) };
     output::write(&args.output.output, args.output.color, &results)?;
-    Ok(ExitCode::InSync)
+    Ok(if explanation.is_empty() { ExitCode::Failure } else { ExitCode::InSync })
 }

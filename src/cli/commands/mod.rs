@@ -15,7 +15,9 @@ pub mod plan;
 pub mod schema;
 pub mod show;
 
-use crate::cli::args::{ConfigArgs, LookArgs};
+use std::path::Path;
+
+use crate::cli::args::{ConfigArgs, LedgerArgs, LookArgs};
 use crate::cli::files;
 use crate::cli::progress::Spinner;
 use crate::cli::wiring;
@@ -65,10 +67,39 @@ fn judged(config: Config, inventory: Inventory) -> Seen {
     Seen { config, inventory, comparison }
 }
 
-/// Options with which a proposed command looks at the same thing.
-fn same_options(config: &ConfigArgs, look: Option<&LookArgs>) -> String {
-    let file = |flag: &str, path: &std::path::Path| format!("--{flag} {}", shell_word(&path.display().to_string()));
-    let config = config.config.as_deref().map(|path| file("config", path));
-    let from = look.and_then(|look| look.from.as_deref()).map(|path| file("from", path));
-    config.into_iter().chain(from).collect::<Vec<_>>().join(" ")
+/// Options with which a proposed command looks at the same thing, ready for a shell.
+pub(super) struct Same {
+    /// `--config FILE`, or nothing.
+    pub(super) options: String,
+    /// `--from FILE`, if an inventory file is judged.
+    pub(super) from: Option<String>,
+    /// `--ledger PLACE`, if one was named.
+    pub(super) ledger: Option<String>,
+}
+
+impl Same {
+    fn new(config: &ConfigArgs, look: &LookArgs) -> Self {
+        let from = look.from.as_deref().map(|file| option("from", file));
+        Self { from, ..Self::of_file(config.config.as_deref()) }
+    }
+
+    /// The same configuration file, on the systems themselves.
+    pub(super) fn of_file(config: Option<&Path>) -> Self {
+        Self { options: config.map(|file| option("config", file)).unwrap_or_default(), from: None, ledger: None }
+    }
+
+    /// And the same ledger.
+    pub(super) fn with_ledger(self, args: &LedgerArgs) -> Self {
+        Self { ledger: args.ledger.as_deref().map(|place| format!("--ledger {}", shell_word(place))), ..self }
+    }
+
+    /// The options of a command that takes a ledger and asks the systems.
+    pub(super) fn with_plan(&self) -> String {
+        let options = Some(self.options.as_str()).filter(|options| !options.is_empty());
+        options.into_iter().chain(self.ledger.as_deref()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn option(flag: &str, file: &Path) -> String {
+    format!("--{flag} {}", shell_word(&file.display().to_string()))
 }

@@ -1,13 +1,13 @@
 //! `plan`: what can be cleaned up, and what the rest waits for. Changes nothing outside the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::{Seen, collected, same_options};
+use super::{Same, Seen, collected};
+use crate::apply::earlier_observations;
 use crate::cli::args::{LookArgs, PlanArgs};
 use crate::cli::exit::ExitCode;
 use crate::cli::output::{self, Results};
@@ -31,10 +31,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let config = load(&args.config.to_options(args.look.from.is_some()))?;
     let wish = wish(args, &config)?;
     let books = Books::open(args).await?;
-    let first = match args.wait {
-        true => Some(books.first_look(&config, &args.look).await?),
-        false => None,
-    };
+    let first = if args.wait { Some(books.first_look(&config, &args.look).await?) } else { None };
     let (seen, run) = books.look(config, &args.look).await?;
     let earlier = match &first {
         Some(first) => first.still_stale(&seen),
@@ -47,23 +44,18 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
         files::save_plan(file, &plan)?;
     }
     let report = Report::new(&seen.inventory, &seen.comparison, args.output.lang);
-    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(|ledger| ledger.place());
+    let recorded_in = books.ledger.as_ref().filter(|_| books.records).map(crate::ports::ledger::Ledger::place);
     print(args, &Planned::new(report, plan, recorded_in))
 }
 
 fn print(args: &PlanArgs, planned: &Planned) -> anyhow::Result<ExitCode> {
     let file = args.out.as_deref().map(|file| shell_word(&file.display().to_string()));
-    let options = plan_options(args);
+    let options = Same::of_file(args.config.config.as_deref()).with_ledger(&args.ledger).with_plan();
     let terminal =
         |style| render(planned, PlanPrint { style, all: args.all, file: file.as_deref(), options: &options });
     let results = Results { terminal: &terminal, json: &|| Ok(json::render(planned)?) };
     output::write(&args.output.output, args.output.color, &results)?;
     Ok(ExitCode::of(planned.exit.word, ExitCode::DRIFT))
-}
-
-fn plan_options(args: &PlanArgs) -> String {
-    let config = Some(same_options(&args.config, None)).filter(|options| !options.is_empty());
-    config.into_iter().chain(ledger::options(&args.ledger)).collect::<Vec<_>>().join(" ")
 }
 
 fn wish(args: &PlanArgs, config: &Config) -> anyhow::Result<Wish> {
@@ -135,9 +127,7 @@ impl Books {
     /// What earlier runs of the same scope saw as stale, at least `confirm_after` ago.
     async fn earlier(&self, seen: &Seen) -> anyhow::Result<BTreeMap<RecordId, Timestamp>> {
         let Some(ledger) = &self.ledger else { return Ok(BTreeMap::new()) };
-        let scope = fingerprint::of_scope(&seen.config, &seen.inventory);
-        let until = before(seen.inventory.taken, seen.config.policies.confirm_after);
-        Ok(ledger.stale_since(&scope, until).await?.into_iter().collect())
+        Ok(earlier_observations(ledger, &seen.config, &seen.inventory).await?)
     }
 
     async fn record(&self, plan: &Plan) -> anyhow::Result<()> {
@@ -176,11 +166,6 @@ fn stale(seen: &Seen) -> BTreeMap<String, RecordId> {
     stale.filter_map(|finding| Some((finding.fingerprint(), finding.target.record?))).collect()
 }
 
-fn before(time: Timestamp, age: Age) -> Timestamp {
-    let seconds = i64::try_from(age.seconds()).unwrap_or(i64::MAX);
-    time.checked_sub(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MIN)
-}
-
 /// Waits until `confirm_after` has passed since `ended`, by the wall clock: it is what the gate judges by.
 async fn pause(confirm_after: Age, ended: Timestamp) {
     let until = ended + SignedDuration::from_secs(i64::try_from(confirm_after.seconds()).unwrap_or(0));
@@ -202,6 +187,6 @@ async fn pause(confirm_after: Age, ended: Timestamp) {
 
 /// Used by the demo to name a plan file beside its configuration.
 #[cfg(feature = "demo")]
-pub(super) fn proposed(folder: &Path) -> String {
+pub(super) fn proposed(folder: &std::path::Path) -> String {
     shell_word(&folder.join("plan.json").display().to_string())
 }

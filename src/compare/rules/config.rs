@@ -1,6 +1,6 @@
 //! Settings that are readable but not in effect.
 
-use crate::compare::{Context, Effect, Finding, FindingCode, Severity, Target};
+use crate::compare::{Context, Finding, FindingCode, Severity, Target, is_guard};
 use crate::config::Refusal;
 use crate::domain::HdfsPath;
 use crate::domain::text::printable;
@@ -54,7 +54,6 @@ fn expired_ignores(context: &Context<'_>) -> Vec<Refusal> {
 
 /// A view that cannot be trusted, or a guard, cannot be ignored away.
 fn ignored_guards(context: &Context<'_>) -> Vec<Refusal> {
-    let is_guard = |code: &str| code.parse::<FindingCode>().is_ok_and(|code| code.effect() != Effect::Drift);
     let guards = context.config.ignores.iter().filter(|ignore| is_guard(&ignore.code));
     guards
         .map(|ignore| Refusal {

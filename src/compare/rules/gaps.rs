@@ -11,10 +11,10 @@ type Group<'a> = (FindingCode, ViewName, Option<&'a str>, Option<HdfsPath>);
 
 /// `view-incomplete` and `view-contradiction` from the gaps of all views, from the storage listing against HDFS, and from run
 /// directories whose cluster the configuration seems to have forgotten.
-pub fn incomplete_and_contradicted(context: &Context<'_>) -> Vec<Finding> {
+pub fn incomplete_and_contradicted(context: &Context<'_>, mass_absent: &[HdfsPath]) -> Vec<Finding> {
     let mut gaps: Vec<Gap> = context.inventory.gaps().into_iter().cloned().collect();
     gaps.extend(super::storage::contradictions(context));
-    gaps.extend(super::records::contradicted_absences(context));
+    gaps.extend(super::records::contradicted_absences(context, mass_absent));
     gaps.extend(forgotten_clusters(context));
     let mut groups: BTreeMap<Group<'_>, Vec<&Gap>> = BTreeMap::new();
     for gap in &gaps {

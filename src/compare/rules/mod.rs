@@ -16,7 +16,7 @@ use super::{Context, Finding};
 /// Runs every rule.
 pub fn run(context: &Context<'_>) -> Vec<Finding> {
     let records = records::judge(context);
-    let mut findings = gaps::incomplete_and_contradicted(context);
+    let mut findings = gaps::incomplete_and_contradicted(context, &records.mass_absent);
     findings.extend(config::refused(context));
     findings.extend(clock::skewed(context));
     findings.extend(file_systems::unresolved(context));

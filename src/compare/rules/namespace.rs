@@ -83,15 +83,16 @@ fn topmost_state_directory(path: &HdfsPath) -> HdfsPath {
 }
 
 /// `live-job-checkpoint-missing`: the latest completed restore point of a live job is proven absent; the restored one counts
-/// only while no own completed checkpoint is present. By existence of the directory and of `_metadata` in it.
+/// only where there is no own completed checkpoint, or that is proven absent too. By existence of the directory and of `_metadata` in it.
 pub fn restore_points_missing(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // A job that ended between the two readings counts as live, but it may have removed its own checkpoints at its end.
     for (cluster, job) in context.inventory.flink.live_jobs().filter(|(_, job)| job.ended.is_none()) {
         let latest = job.latest.as_ref().and_then(|latest| restore_point(context, &latest.pointer));
-        let own_is_present = matches!(latest, Some((_, Presence::Present(_))));
+        // One that is being replaced while it is looked at is neither present nor proven absent; it is still the job's own.
+        let no_own = latest.as_ref().is_none_or(|(_, presence)| *presence == Presence::Absent);
         let restored = match &job.restored {
-            Restored::From { pointer } if !own_is_present => restore_point(context, pointer),
+            Restored::From { pointer } if no_own => restore_point(context, pointer),
             _ => None,
         };
         let both = [

@@ -29,7 +29,7 @@ enum Verdict {
     /// Nothing to say: present and alike, within its grace, or not to be told.
     Fine,
     Illegal(NameFault),
-    Undeletable(&'static str),
+    Undeletable(&'static str, Remedy),
     NameForm(HdfsPath),
     Moved(HdfsPath),
     Split {
@@ -80,7 +80,9 @@ struct Verdicts<'c, 'a> {
 impl<'c, 'a> Verdicts<'c, 'a> {
     fn new(context: &'c Context<'a>) -> Self {
         let absent_files = context.records.iter().any(|f| f.presence == Presence::Absent && !f.record.directory);
-        Self { context, loose: if absent_files { loose_files(context) } else { HashMap::new() } }
+        // A file whose record was not read is not a file without a record: a plain user's token shows few of them.
+        let whole = context.resources.is_some_and(|(view, _)| view.records_complete && view.users_complete);
+        Self { context, loose: if absent_files && whole { loose_files(context) } else { HashMap::new() } }
     }
 
     fn all(&self) -> Vec<Verdict> {
@@ -95,10 +97,16 @@ impl<'c, 'a> Verdicts<'c, 'a> {
         }
         match facts.tenant {
             OwnerTenant::Deleted => {
-                return Verdict::Undeletable("its owner was deleted: every call on it answers 10010");
+                return Verdict::Undeletable(
+                    "its owner was deleted: every call on it answers 10010",
+                    Remedy::OwnerIsGone,
+                );
             }
             OwnerTenant::NoTenant => {
-                return Verdict::Undeletable("its owner has no tenant: every call on it answers 10181");
+                return Verdict::Undeletable(
+                    "its owner has no tenant: every call on it answers 10181",
+                    Remedy::AssignTenant,
+                );
             }
             OwnerTenant::Unknown | OwnerTenant::Tenant(_) => {}
         }
@@ -255,7 +263,9 @@ fn finding_of(context: &Context<'_>, facts: &RecordFacts<'_>, verdict: &Verdict,
             let severity = if *fault == NameFault::LeavesTenant { Severity::Critical } else { Severity::Warning };
             new(FindingCode::IllegalResourceName, severity).because(fault_in_words(*fault))
         }
-        Verdict::Undeletable(why) => new(FindingCode::UndeletableRecord, Severity::Warning).because(*why),
+        Verdict::Undeletable(why, remedy) => {
+            new(FindingCode::UndeletableRecord, Severity::Warning).because(*why).with_remedy(*remedy)
+        }
         Verdict::NameForm(other) => new(FindingCode::NameFormConflict, Severity::Warning)
             .because(format!("this name is absent, {} exists", printable(other.as_str())))
             .with_other(other),
@@ -273,14 +283,13 @@ fn finding_of(context: &Context<'_>, facts: &RecordFacts<'_>, verdict: &Verdict,
 }
 
 fn stale(context: &Context<'_>, facts: &RecordFacts<'_>, finding: Finding) -> Finding {
-    let finding =
-        finding.because("the active NameNode answered not-found, under a directory that was listed completely");
     let opinion = context.resources.and_then(|(view, _)| view.opinions.get(&facts.record.id));
     let finding = match opinion {
         Some(Opinion::NotThere) => {
-            finding.because("DolphinScheduler's own view answers 20012: not there for the server either")
+            finding.because("not in HDFS, and DolphinScheduler itself cannot open it either (20012)")
         }
-        _ => finding,
+        _ => finding
+            .because("not in HDFS: the active NameNode's own answer, under a directory that was listed to the end"),
     };
     let mut users: Vec<String> = context
         .uses
@@ -357,7 +366,8 @@ fn directory_sizes(context: &Context<'_>, mass: &BTreeMap<&str, MassAbsence>) ->
             let target = Target::record(facts.record.id, Some(path));
             findings.push(
                 Finding::new(FindingCode::SizeMismatch, Severity::Info, target, "records::directory_sizes")
-                    .because(format!("the record's running sum says {size} bytes, the files below hold {sum}")),
+                    .because(format!("the record's running sum says {size} bytes, the files below hold {sum}"))
+                    .with_remedy(Remedy::LeaveTheSum),
             );
         }
     }
@@ -437,7 +447,27 @@ fn mass_absence(context: &Context<'_>, verdicts: &[Verdict], tenant: &str, recor
         .into_iter()
         .filter_map(|kind| tenant_directory(base, tenant, kind))
         .collect();
-    Some(MassAbsence { finding: finding.because(why).with_remedy(remedy), covers })
+    let finding = finding.because(why).with_remedy(remedy);
+    Some(MassAbsence { finding: because_opened(context, records, finding), covers })
+}
+
+/// That the server opens what is absent here says at once that it looks elsewhere: uploading a file would not help.
+fn because_opened(context: &Context<'_>, records: &[usize], finding: Finding) -> Finding {
+    let opened: Vec<RecordId> = records
+        .iter()
+        .map(|at| &context.records[*at])
+        .filter(|facts| opens_although_absent(context, facts))
+        .map(|facts| facts.record.id)
+        .collect();
+    match opened.first() {
+        Some(first) => finding
+            .because(format!(
+                "DolphinScheduler opens {} of these records itself, the first is record {first}: it keeps its files elsewhere",
+                opened.len()
+            ))
+            .with_remedy(Remedy::CheckMapping),
+        None => finding,
+    }
 }
 
 fn has_files(context: &Context<'_>, records: &[usize]) -> bool {
@@ -468,13 +498,16 @@ fn exceeds_fraction(policies: &Policies, stale: usize, all: usize) -> bool {
 }
 
 /// A file that HDFS as read here does not have, and the server opens: the two do not look at the same file system.
-pub fn contradicted_absences(context: &Context<'_>) -> Vec<Gap> {
-    let Some((view, _)) = context.resources else { return Vec::new() };
-    let opened = context.records.iter().filter(|facts| view.opinions.get(&facts.record.id) == Some(&Opinion::Opens));
-    opened
-        .filter(|facts| facts.presence == Presence::Absent)
+///
+/// Below a mass absence that is evidence of the one finding there, not one more for each file.
+pub fn contradicted_absences(context: &Context<'_>, mass_absent: &[HdfsPath]) -> Vec<Gap> {
+    let covered = |path: &HdfsPath| mass_absent.iter().any(|top| path.is_at_or_below(top));
+    context
+        .records
+        .iter()
+        .filter(|facts| opens_although_absent(context, facts))
         .filter_map(|facts| {
-            let path = facts.path.as_ref()?;
+            let path = facts.path.as_ref().filter(|path| !covered(path))?;
             let what = format!(
                 "{}: absent on the NameNode asked here, but DolphinScheduler opens record {}",
                 printable(path.as_str()),
@@ -483,4 +516,9 @@ pub fn contradicted_absences(context: &Context<'_>) -> Vec<Gap> {
             Some(Gap::contradiction(ViewName::Hdfs, what).at(path))
         })
         .collect()
+}
+
+fn opens_although_absent(context: &Context<'_>, facts: &RecordFacts<'_>) -> bool {
+    facts.presence == Presence::Absent
+        && context.resources.is_some_and(|(view, _)| view.opinions.get(&facts.record.id) == Some(&Opinion::Opens))
 }

@@ -151,9 +151,10 @@ fn residue_of(context: &Context<'_>, root: &HdfsPath) -> Finding {
     let running = context.config.migrations.iter().any(|m| !m.finished && root.is_at_or_below(&m.from));
     let severity = if running { Severity::Info } else { Severity::Warning };
     let finding = Finding::new(FindingCode::MigrationResidue, severity, Target::path(root), "roots::residue");
+    let count = entries(context, root).len();
     let finding = finding.because(format!(
-        "{} entries and no state of a live job below {}",
-        entries(context, root).len(),
+        "{count} entr{} and no state of a live job below {}",
+        if count == 1 { "y" } else { "ies" },
         printable(root.as_str())
     ));
     match context.inventory.hdfs.summaries.get(root) {

@@ -1,8 +1,8 @@
 //! From DolphinScheduler 3.2 on: the server's base directory, and its listing against HDFS.
 
 use crate::compare::{Context, Finding, FindingCode, Severity, Target};
+use crate::domain::HdfsPath;
 use crate::domain::text::printable;
-use crate::domain::{HdfsPath, HdfsUri, Place};
 use crate::views::resources::storage_difference;
 use crate::views::{Gap, ResourceView, ViewName};
 
@@ -24,8 +24,7 @@ pub fn contradictions(context: &Context<'_>) -> Vec<Gap> {
     if view.stores_elsewhere() {
         return Vec::new();
     }
-    let mut gaps: Vec<Gap> =
-        view.base_dir.as_deref().and_then(|said| other_base(context, said, &ds.base_path, view)).into_iter().collect();
+    let mut gaps: Vec<Gap> = other_base(context, &ds.base_path, view).into_iter().collect();
     for (directory, entries) in &view.storage {
         if let Some(listing) = context.inventory.hdfs.listings.get(directory).filter(|listing| listing.complete) {
             let what = storage_difference(entries, listing);
@@ -37,20 +36,12 @@ pub fn contradictions(context: &Context<'_>) -> Vec<Gap> {
     gaps
 }
 
-/// The server's base directory against the configured one. A plain user is told `<base>/<tenant>/resources`.
-fn other_base(context: &Context<'_>, said: &str, configured: &HdfsPath, view: &ResourceView) -> Option<Gap> {
-    let place = HdfsUri::parse(said).ok().map(|uri| context.resolve(&uri));
-    let agrees = match &place {
-        Some(Place::Here(path)) => path == configured || (!view.administrator && path.is_below(configured)),
-        // Reported as an unresolved authority; whether the paths agree says nothing then.
-        Some(Place::Unresolved(..)) => true,
-        _ => false,
-    };
-    (!agrees).then(|| {
-        let said = printable(said);
-        Gap::contradiction(
-            ViewName::Resources,
-            format!("the server's base directory is {said}, the configuration says {configured}; set ds.base_path"),
-        )
-    })
+/// The server's base directory against the configured one.
+fn other_base(context: &Context<'_>, configured: &HdfsPath, view: &ResourceView) -> Option<Gap> {
+    let said = view.base_dir.as_deref().filter(|_| view.has_other_base(&context.config.file_systems, configured))?;
+    let said = printable(said);
+    Some(Gap::contradiction(
+        ViewName::Resources,
+        format!("the server's base directory is {said}, the configuration says {configured}; set ds.base_path"),
+    ))
 }

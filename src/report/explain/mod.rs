@@ -123,6 +123,17 @@ pub struct Explanation {
     pub gaps: Vec<GapFacts>,
 }
 
+impl Explanation {
+    /// Whether no view knows the target: neither explained nor, where a gap covers it, known to be nothing.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+            && self.jobs.is_empty()
+            && self.records.is_empty()
+            && self.workflows.is_empty()
+            && self.findings.is_empty()
+    }
+}
+
 /// What HDFS says of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PathFacts {
@@ -228,7 +239,7 @@ pub struct WorkflowFacts {
 /// One finding and how it lies to the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingFacts {
-    /// How its path lies to the target; `null` if it names the target by another key.
+    /// How its path, or the path its reference leads to, lies to the target; `null` if it names the target by another key.
     pub relation: Option<Relation>,
     /// The reason, if the configuration ignores it.
     pub ignored: Option<String>,

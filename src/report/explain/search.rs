@@ -11,7 +11,7 @@ use crate::domain::record::{check_full_name, tenant_directory};
 use crate::domain::{EntryKind, HdfsPath, HdfsUri, JobId, RecordId, ResourceKind, WorkflowCode};
 use crate::views::flink::{Pointer, Restored};
 use crate::views::hdfs::Look;
-use crate::views::resources::{Opinion, OwnerTenant, Reference, Workflow};
+use crate::views::resources::{Opinion, OwnerTenant, Reference, UdfFunction, Workflow};
 use crate::views::{ClusterView, HdfsView, Inventory, JobView, Record, ResourceView};
 
 /// Children of a directory that are named; the rest is counted.
@@ -98,6 +98,8 @@ impl<'a> Looker<'a> {
         let Some(view) = self.resources() else { return Vec::new() };
         let Some(workflow) = view.workflows.iter().find(|workflow| workflow.code == code) else { return Vec::new() };
         let referenced = workflow.references.iter().flat_map(|reference| self.reference_paths(reference, workflow));
+        let functions = self.functions_of(workflow).filter_map(|function| self.function_path(function));
+        let referenced = referenced.chain(functions);
         let set = workflow.state_options.iter().filter_map(|option| self.option_path(&option.value));
         referenced.chain(set).collect()
     }
@@ -122,6 +124,18 @@ impl<'a> Looker<'a> {
         }
         let tenant = workflow.tenant.as_deref()?;
         tenant_directory(base, tenant, ResourceKind::File)?.join_relative(check_full_name(name).ok()?).ok()
+    }
+
+    /// The UDF functions that the tasks of a workflow call.
+    fn functions_of(&self, workflow: &'a Workflow) -> impl Iterator<Item = &'a UdfFunction> + use<'a> {
+        let functions = self.resources().map_or(&[][..], |view| &view.functions);
+        functions.iter().filter(move |function| workflow.functions.contains(&function.id))
+    }
+
+    /// Where the file of a function lies: the path of its record, or the name it holds from 3.2 on.
+    fn function_path(&self, function: &UdfFunction) -> Option<HdfsPath> {
+        let by_record = function.record.and_then(|id| self.by_id.get(&id).cloned());
+        by_record.or_else(|| self.option_path(function.resource_name.as_deref()?))
     }
 
     fn option_path(&self, value: &str) -> Option<HdfsPath> {
@@ -259,7 +273,7 @@ impl<'a> Looker<'a> {
             .collect()
     }
 
-    fn ties(&self, workflow: &Workflow, subject: &Subject, paths: &[HdfsPath], asked: bool) -> Vec<String> {
+    fn ties(&self, workflow: &'a Workflow, subject: &Subject, paths: &[HdfsPath], asked: bool) -> Vec<String> {
         let related = |found: &HdfsPath| paths.iter().filter_map(|path| Relation::of(found, path)).min();
         let references = workflow.references.iter().filter_map(|reference| {
             let found = self.reference_paths(reference, workflow);
@@ -279,7 +293,32 @@ impl<'a> Looker<'a> {
                 format!("task {} sets {} = {} (in {}){note}", option.task, option.key, option.value, option.field)
             })
         });
-        references.chain(options).collect()
+        references.chain(self.function_ties(workflow, subject, related, asked)).chain(options).collect()
+    }
+
+    fn function_ties(
+        &self,
+        workflow: &'a Workflow,
+        subject: &Subject,
+        related: impl Fn(&HdfsPath) -> Option<Relation>,
+        asked: bool,
+    ) -> Vec<String> {
+        self.functions_of(workflow)
+            .filter_map(|function| {
+                let path = self.function_path(function);
+                let relation = path.as_ref().and_then(&related);
+                let by_id = matches!(subject, Subject::Record(record) if function.record == Some(*record));
+                (asked || by_id || relation.is_some()).then(|| {
+                    let leads = path.map_or_else(|| "nothing that is known".to_owned(), |path| path.to_string());
+                    format!(
+                        "calls the UDF function {} ({}), whose file is {leads}{}",
+                        function.name,
+                        function.id,
+                        relation_note(relation, asked)
+                    )
+                })
+            })
+            .collect()
     }
 
     pub(super) fn findings(&self, subject: &Subject, paths: &[HdfsPath]) -> Vec<FindingFacts> {
@@ -288,7 +327,11 @@ impl<'a> Looker<'a> {
         own.chain(ignored)
             .filter_map(|(finding, reason)| {
                 let path = finding.target.path.as_deref().and_then(|path| HdfsPath::parse(path).ok());
-                let relation = path.and_then(|own| paths.iter().filter_map(|path| Relation::of(&own, path)).min());
+                let relation = path
+                    .into_iter()
+                    .chain(self.referenced_by(finding))
+                    .filter_map(|own| paths.iter().filter_map(|path| Relation::of(&own, path)).min())
+                    .min();
                 (is_about(finding, subject) || relation.is_some()).then(|| FindingFacts {
                     relation,
                     ignored: reason,
@@ -299,6 +342,13 @@ impl<'a> Looker<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Where the reference leads that a finding is about: who asks about the path wants to know of it.
+    fn referenced_by(&self, finding: &Finding) -> Vec<HdfsPath> {
+        let (Some(reference), Some(view)) = (&finding.target.reference, self.resources()) else { return Vec::new() };
+        let workflow = view.workflows.iter().find(|workflow| Some(workflow.code) == finding.target.workflow);
+        workflow.map(|workflow| self.reference_paths(reference, workflow)).unwrap_or_default()
     }
 
     /// Gaps that hold for a whole view or cluster, and those with a path at, above or below one of its paths.

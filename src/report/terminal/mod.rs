@@ -33,13 +33,15 @@ pub struct Print<'a> {
     pub all: bool,
     /// Options with which the proposed commands look at the same thing, such as `--config FILE`; `None`: propose none.
     pub options: Option<&'a str>,
+    /// `--from FILE`, if an inventory file was judged. `doctor` asks the systems and takes no such option.
+    pub from: Option<&'a str>,
     /// Options with which `plan` looks at the same thing, and the ledger; `None`: do not propose it.
     pub plan: Option<&'a str>,
 }
 
 impl Default for Print<'_> {
     fn default() -> Self {
-        Self { style: Style::default(), all: false, options: Some(""), plan: None }
+        Self { style: Style::default(), all: false, options: Some(""), from: None, plan: None }
     }
 }
 
@@ -53,7 +55,7 @@ pub fn render(report: &Report, print: Print<'_>) -> String {
     ignored(&mut page, report);
     read::views(&mut page, report);
     if let Some(options) = print.options {
-        next(&mut page, report, options, print.plan);
+        next(&mut page, report, options, print);
     }
     page.into_text()
 }
@@ -239,7 +241,11 @@ fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -
             let mut place = words::place(&finding.target, lang);
             place.extend(finding.other.iter().map(|other| format!("<-> {}", printable(other))));
             let why = finding.evidence.iter().take(FACTS_SHOWN).map(|fact| printable(fact)).collect();
-            (found, vec![found.title.clone(), finding.code.to_string()], place, why)
+            let title = match found.change {
+                Some(Change::New) => format!("{} {}", words::choose(lang, "NEW", "新增"), found.title),
+                Some(Change::Known) | None => found.title.clone(),
+            };
+            (found, vec![title, finding.code.to_string()], place, why)
         }
         Row::More(found, n, directory) => {
             let (more, hint) = match lang {
@@ -358,6 +364,7 @@ fn since(page: &mut Page, report: &Report) {
 }
 
 fn ignored(page: &mut Page, report: &Report) {
+    unknown_tenants(page, report);
     if report.ignored.is_empty() && report.idle_ignores.is_empty() {
         return;
     }
@@ -374,14 +381,29 @@ fn ignored(page: &mut Page, report: &Report) {
     }
 }
 
-fn next(page: &mut Page, report: &Report, options: &str, plan: Option<&str>) {
+/// Names in `ds.tenants` that mean nothing: without these lines a misspelt one looks like a tenant without drift.
+fn unknown_tenants(page: &mut Page, report: &Report) {
+    for tenant in &report.unknown_tenants {
+        let tenant = printable(tenant);
+        page.item("", &match report.lang {
+            Lang::En => format!(
+                "ATTENTION: tenant {tenant} of the configuration has neither a user nor a directory; is it misspelt? Nothing was said about it."
+            ),
+            Lang::Zh => format!("注意：配置中的租户 {tenant} 既没有用户也没有目录，是否拼写有误？本报告未涉及该租户。"),
+        });
+    }
+}
+
+fn next(page: &mut Page, report: &Report, options: &str, print: Print<'_>) {
+    let Print { from, plan, .. } = print;
     page.heading(Word::Next.text(report.lang));
     let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let same = from.map_or_else(|| options.clone(), |from| format!("{options} {from}"));
     let mut said = BTreeSet::new();
     for finding in report.findings.iter().filter(|f| is_drift(f)).take(20) {
         let target = words::explain_argument(&finding.finding);
         if said.len() < 2 && said.insert(target.clone()) {
-            page.line(&format!("  statewarden explain{options} {target}"));
+            page.line(&format!("  statewarden explain{same} {target}"));
         }
     }
     let is_stale = |f: &ReportedFinding| f.finding.code == FindingCode::StaleResourceRecord;
@@ -393,7 +415,9 @@ fn next(page: &mut Page, report: &Report, options: &str, plan: Option<&str>) {
         page.line(&format!("  statewarden doctor{options}"));
     }
     if report.findings.iter().any(is_drift) {
-        page.line(&format!("  statewarden drift{options} --output json"));
+        page.line(&format!("  statewarden drift{same} --output json"));
     }
-    page.line(&format!("  statewarden drift{options} --save inventory.json"));
+    if from.is_none() {
+        page.line(&format!("  statewarden drift{options} --save inventory.json"));
+    }
 }

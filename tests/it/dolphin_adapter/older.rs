@@ -35,7 +35,10 @@ fn recorded_306() -> Scripted {
         .on("/resources/udf-func", &[], [Reply::page(0, &[])])
 }
 
-fn shown(records: &[Record]) -> Vec<(i64, &str, bool, Option<u64>, Option<i64>)> {
+/// Id, full name, directory, size and owner.
+type Shown<'a> = (i64, &'a str, bool, Option<u64>, Option<i64>);
+
+fn shown(records: &[Record]) -> Vec<Shown<'_>> {
     records.iter().map(|r| (r.id.0, &*r.full_name, r.directory, r.size, r.owner)).collect()
 }
 

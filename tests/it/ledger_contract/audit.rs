@@ -64,7 +64,8 @@ fn by_hand(entry: &AuditEntry) -> String {
         quoted(&entry.body),
         quoted(&entry.previous),
     );
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: Vec<String> = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 pub async fn hashes_can_be_recomputed(store: &Store) {
@@ -95,6 +96,24 @@ pub async fn a_changed_entry_is_noticed(store: &Store) {
         assert_eq!(broken_at(&ledger).await, Some(3), "{column}");
         store.tamper("DELETE FROM audit; INSERT INTO audit SELECT * FROM kept; DROP TABLE kept").await;
         assert_eq!(broken_at(&ledger).await, None, "{column} is as it was");
+    }
+}
+
+pub async fn a_rehashed_entry_is_noticed(store: &Store) {
+    let ledger = store.open().await;
+    let heads = five(&ledger).await;
+    // Who hashes the forged entry anew is betrayed by the next one, or by the head behind the last one.
+    for (number, noticed) in [(5_usize, 5), (3, 4)] {
+        let mut forged = ledger.audit_entries().await.expect("read").remove(number - 1);
+        "mallory@w1".clone_into(&mut forged.actor);
+        let hash = by_hand(&forged);
+        store.tamper(&format!("UPDATE audit SET actor = 'mallory@w1', hash = '{hash}' WHERE number = {number}")).await;
+        let verdict = ledger.verify_audit().await.expect("an answer");
+        assert!(matches!(verdict, AuditVerdict::Broken { number, .. } if number == noticed), "{verdict:?}");
+        let repaired =
+            format!("UPDATE audit SET actor = 'etl@w1', hash = '{}' WHERE number = {number}", heads[number - 1]);
+        store.tamper(&repaired).await;
+        assert_eq!(broken_at(&ledger).await, None);
     }
 }
 

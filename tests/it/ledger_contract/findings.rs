@@ -98,7 +98,7 @@ pub async fn of_another_scope_are_left_alone(store: &Store) {
         (vec![], vec![a()]),
         "another configuration does not show that it is gone"
     );
-    other.run = "dev-2".to_owned();
+    "dev-2".clone_into(&mut other.run);
     ledger.end_run(&other, &found(&[a()])).await.expect("written");
     let entries = ledger.findings().await.expect("listed");
     let scopes: Vec<&str> = entries.iter().map(|entry| entry.scope.as_str()).collect();

@@ -55,6 +55,7 @@ macro_rules! contract_on {
                 entries_are_chained
                 hashes_can_be_recomputed
                 a_changed_entry_is_noticed
+                a_rehashed_entry_is_noticed
                 a_missing_entry_is_noticed
                 an_exchanged_entry_is_noticed
                 a_cut_end_is_noticed_by_the_head

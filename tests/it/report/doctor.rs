@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use statewarden::config::Refusal;
 use statewarden::domain::{EntryKind, Existence, Status};
 use statewarden::report::Style;
-use statewarden::report::doctor::{Answers, Checkup, HdfsAnswers, Listable, State, address, render};
+use statewarden::report::doctor::{
+    Answers, Applying, Checkup, HdfsAnswers, LedgerSeen, Listable, State, address, render,
+};
 use statewarden::views::{Cause, Gap, Generation, ViewName};
 
 use super::sample;
@@ -27,12 +29,22 @@ fn hdfs() -> HdfsAnswers {
     }
 }
 
+fn ledger() -> LedgerSeen {
+    LedgerSeen::NotYet { place: "/var/lib/statewarden/ledger.db".into() }
+}
+
 #[test]
 fn a_platform_that_can_be_read() {
     let (inventory, _) = sample::in_sync();
     let config = sample::config();
-    let answers =
-        Answers { config: &config, flink: inventory.flink.clusters, hdfs: hdfs(), resources: inventory.resources };
+    let answers = Answers {
+        config: &config,
+        flink: inventory.flink.clusters,
+        hdfs: hdfs(),
+        resources: inventory.resources,
+        applying: Some(Applying::Reader),
+        ledger: ledger(),
+    };
     let checkup = Checkup::new(&answers);
     assert!(checkup.is_complete());
     insta::assert_snapshot!(render(&checkup, Style::default()));
@@ -58,7 +70,14 @@ fn everything_that_is_missing_is_named_with_a_way_to_get_it() {
     resources.generation = Some(Generation::V322);
     resources.administrator = false;
     resources.gaps.push(Gap::incomplete(ViewName::Resources, Cause::PartialRights, "the token belongs to a user"));
-    let answers = Answers { config: &config, flink: inventory.flink.clusters, hdfs, resources: Some(resources) };
+    let answers = Answers {
+        config: &config,
+        flink: inventory.flink.clusters,
+        hdfs,
+        resources: Some(resources),
+        applying: Some(Applying::Unusable("HTTP 401".into())),
+        ledger: LedgerSeen::Unusable("cannot open the ledger /l: permission denied".into()),
+    };
     let checkup = Checkup::new(&answers);
     assert!(!checkup.is_complete());
     insta::assert_snapshot!(render(&checkup, Style::default()));
@@ -70,7 +89,14 @@ fn no_active_namenode_is_missing_whatever_the_single_addresses_say() {
     let config = sample::config();
     let mut hdfs = hdfs();
     hdfs.nodes.truncate(1);
-    let answers = Answers { config: &config, flink: inventory.flink.clusters, hdfs, resources: inventory.resources };
+    let answers = Answers {
+        config: &config,
+        flink: inventory.flink.clusters,
+        hdfs,
+        resources: inventory.resources,
+        applying: None,
+        ledger: ledger(),
+    };
     let missing: Vec<String> = Checkup::new(&answers)
         .checks
         .into_iter()
@@ -78,6 +104,37 @@ fn no_active_namenode_is_missing_whatever_the_single_addresses_say() {
         .map(|check| check.said)
         .collect();
     assert_eq!(missing, ["http://nn1:9870: 403 StandbyException", "no address answered as the active NameNode"]);
+}
+
+#[test]
+fn another_base_directory_or_another_store_is_missing_and_not_ok() {
+    let (inventory, _) = sample::in_sync();
+    let config = sample::config();
+    let missing = |base: &str| {
+        let mut resources = inventory.resources.clone().expect("a resource view");
+        resources.administrator = true;
+        resources.base_dir = Some(base.to_owned());
+        let flink = inventory.flink.clusters.clone();
+        let answers = Answers {
+            config: &config,
+            flink,
+            hdfs: hdfs(),
+            resources: Some(resources),
+            applying: None,
+            ledger: ledger(),
+        };
+        let checks = Checkup::new(&answers).checks;
+        checks.into_iter().filter(|check| check.state == State::Missing).map(|check| check.said).collect::<Vec<_>>()
+    };
+    assert_eq!(missing("hdfs://ns1/dolphinscheduler"), [""; 0]);
+    assert_eq!(
+        missing("hdfs://ns1/ds322"),
+        ["base directory as the server says it: hdfs://ns1/ds322, but the configuration says /dolphinscheduler"]
+    );
+    assert_eq!(
+        missing("s3a://bucket/dolphinscheduler"),
+        ["base directory as the server says it: s3a://bucket/dolphinscheduler, which is no HDFS"]
+    );
 }
 
 #[test]

@@ -3,5 +3,6 @@
 mod doctor;
 mod explain;
 mod json;
+mod plans;
 pub(crate) mod sample;
 mod terminal;

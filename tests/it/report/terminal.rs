@@ -80,6 +80,16 @@ fn proposed_commands_look_at_the_same_thing() {
 }
 
 #[test]
+fn a_judged_inventory_is_named_where_a_command_takes_it_and_is_not_saved_again() {
+    let report = Report::new(&sample::inventory(), &sample::comparison(), Lang::En);
+    let print = Print { options: Some("--config c.toml"), from: Some("--from i.json"), ..Print::default() };
+    let text = terminal::render(&report, print);
+    assert!(text.contains("\n  statewarden explain --config c.toml --from i.json workflow:9001\n"), "{text}");
+    assert!(text.contains("\n  statewarden doctor --config c.toml\n"), "{text}");
+    assert!(!text.contains("--save"), "{text}");
+}
+
+#[test]
 fn colours_frame_only_words_of_our_own() {
     let style = Style { color: true, width: 100 };
     let report = Report::new(&sample::inventory(), &sample::comparison(), Lang::En);

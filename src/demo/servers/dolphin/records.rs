@@ -135,7 +135,11 @@ impl Visit<'_> {
         let path = database.path_of(row, self.owner_tenant(database, row)?).ok_or_else(Refusal::no_resource)?;
         match self.store.read(&path).await {
             Ok(Some(bytes)) => Ok(json!({"alias": row.alias(), "content": self.asked_lines(&bytes)})),
-            Ok(None) => Err(Refusal::no_file(path.as_str())),
+            // There is no file, but the server asks whether the path exists before it opens it.
+            Ok(None) => Err(match self.store.stat(&path).await {
+                Ok(None) => Refusal::no_file(path.as_str()),
+                Ok(Some(_)) | Err(_) => Refusal::hdfs_operation(),
+            }),
             Err(_) => Err(Refusal::hdfs_operation()),
         }
     }

@@ -260,7 +260,7 @@ impl Visit<'_> {
         let name = database.rows.get(&function.record).map(|row| row.full_name.as_str());
         json!({
             "id": function.id, "userId": ADMIN, "resourceType": "UDF", "funcName": function.name,
-            "className": format!("com.example.{}", function.name), "argTypes": "", "database": "", "description": "",
+            "className": format!("com.example.{}", function.name), "argTypes": null, "database": null, "description": "",
             "resourceId": function.record, "resourceName": name, "type": "HIVE", "createTime": time, "updateTime": time,
             "userName": "admin",
         })

@@ -242,7 +242,12 @@ impl NameNode<'_> {
     fn mkdirs(&mut self) -> Answer {
         let path = &self.call.path;
         check_new_name(path)?;
-        self.user.may_add(self.fs, path)?;
+        // FSDirMkdirOp: what is there already asks for no right to write.
+        if self.fs.exists(path) {
+            self.user.traverse(self.fs, path)?;
+        } else {
+            self.user.may_add(self.fs, path)?;
+        }
         if takes_effect(self.fault) {
             let mut maker = Maker::new(&self.user.name);
             maker.dir_mode = octal(self.call.param("permission")).unwrap_or(maker.dir_mode);
