@@ -23,11 +23,14 @@ pub struct ReadBack {
     pub path: Seen,
 }
 
+/// Record and path are gone, by the clear word of both systems.
+pub const GONE: ReadBack = ReadBack { record: Seen::Gone, path: Seen::Gone };
+
 /// The outcome of a call. A read-back turns an unclear answer only into `Done`; a clear success that the views contradict is
 /// `Failed`; a clear refusal is `Refused`.
 pub fn judge(answer: &DeleteAnswer, back: ReadBack) -> Outcome {
     use OutcomeWord::{AlreadyDone, Done, Failed, Refused, Unknown};
-    let gone = back == ReadBack { record: Seen::Gone, path: Seen::Gone };
+    let gone = back == GONE;
     let seen = in_words(back);
     let of = |outcome, why: String| Outcome { outcome, why };
     match answer {

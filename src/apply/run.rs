@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::earlier::earlier_observations;
-use super::outcome::judge;
-use super::settle::{self, as_record, read_back};
+use super::outcome::{GONE, judge};
+use super::settle::{self, Settled, as_record, read_back};
 use crate::collect::{Progress, Sources, again, collect};
 use crate::compare::{Comparison, Context, Finding, FindingCode, Severity, Target, compare};
 use crate::config::Config;
@@ -107,9 +107,10 @@ pub async fn apply(tools: &Tools<'_>, order: &Order<'_>) -> Result<Applied, Ledg
 async fn under_lease(tools: &Tools<'_>, order: &Order<'_>, lease: &Lease) -> Result<Applied, LedgerError> {
     let begun = json!({"plan": order.plan.hash, "actions": order.plan.actions.len(), "dry_run": order.dry_run, "fence": lease.fence});
     tools.ledger.audit(order.actor, order.run, "apply-started", &begun).await?;
-    let mut applied = match obstacle(tools, order, lease).await? {
+    let settled = settle::open_intents(tools, order, lease).await?;
+    let mut applied = match obstacle(tools, order, &settled).await? {
         Some(applied) => applied,
-        None => Run::begin(tools, order, lease).await?.all().await?,
+        None => Run::begin(tools, order, lease, settled).await?.all().await?,
     };
     let counts = counts(&applied.actions);
     applied.audit_head =
@@ -126,10 +127,9 @@ fn counts(actions: &[ActionReport]) -> BTreeMap<String, usize> {
 }
 
 /// What forbids the run as a whole: an unsettled intent, a plan that is not ours, altered, expired or made for something else.
-async fn obstacle(tools: &Tools<'_>, order: &Order<'_>, lease: &Lease) -> Result<Option<Applied>, LedgerError> {
+async fn obstacle(tools: &Tools<'_>, order: &Order<'_>, settled: &Settled) -> Result<Option<Applied>, LedgerError> {
     let plan = order.plan;
-    let unsettled = settle::open_intents(tools, lease).await?;
-    if let Some(intent) = unsettled.first() {
+    if let Some(intent) = settled.left.first() {
         let why =
             format!("an earlier run broke off at record {}, and what became of it cannot be seen now", intent.record);
         return Ok(Some(blocked(plan, &why)));
@@ -144,11 +144,11 @@ async fn obstacle(tools: &Tools<'_>, order: &Order<'_>, lease: &Lease) -> Result
             &format!("the ledger {place} did not record this plan, or the file was changed since"),
         )));
     }
-    if tools.clock.now() >= plan.expires {
-        return Ok(Some(stale_as_a_whole(plan, &format!("the plan expired at {}", plan.expires))));
-    }
     if fingerprint::of_config(tools.config) != plan.config {
         return Ok(Some(stale_as_a_whole(plan, "the configuration that decides is not the one it was made with")));
+    }
+    if tools.clock.now() >= plan.expires {
+        return Ok(Some(expired(tools, plan).await));
     }
     Ok(None)
 }
@@ -162,6 +162,38 @@ fn blocked(plan: &Plan, why: &str) -> Applied {
 fn stale_as_a_whole(plan: &Plan, why: &str) -> Applied {
     let findings = plan.actions.iter().map(|action| finding_on(action, FindingCode::PlanStale, why)).collect();
     Applied { actions: all(plan, OutcomeWord::Stale, why), findings, ..Applied::default() }
+}
+
+/// An expired plan is not carried out; what it was for may have been done all the same, which is seen by looking.
+async fn expired(tools: &Tools<'_>, plan: &Plan) -> Applied {
+    let mut applied = Applied::default();
+    for action in &plan.actions {
+        let outcome = if read_back(tools, &action.target).await == GONE {
+            already_done()
+        } else {
+            let why = format!("the plan expired at {}", plan.expires);
+            applied.findings.push(finding_on(action, FindingCode::PlanStale, &why));
+            Outcome { outcome: OutcomeWord::Stale, why }
+        };
+        applied.actions.push(report(action, outcome));
+    }
+    note_if_applied_before(&mut applied);
+    applied
+}
+
+fn already_done() -> Outcome {
+    Outcome {
+        outcome: OutcomeWord::AlreadyDone,
+        why: "the record is gone, and nothing is at its path; no call was made".to_owned(),
+    }
+}
+
+fn note_if_applied_before(applied: &mut Applied) {
+    let done = |report: &ActionReport| report.outcome.outcome == OutcomeWord::AlreadyDone;
+    if !applied.actions.is_empty() && applied.actions.iter().all(done) {
+        let finding = Finding::new(FindingCode::PlanAlreadyApplied, Severity::Info, Target::default(), "apply::run");
+        applied.findings.push(finding.because("every record of the plan is gone, and nothing is at its path"));
+    }
 }
 
 fn all(plan: &Plan, word: OutcomeWord, why: &str) -> Vec<ActionReport> {
@@ -195,6 +227,7 @@ struct Run<'r, 't> {
     read_at: Timestamp,
     earlier: BTreeMap<RecordId, Timestamp>,
     intents: Vec<Intent>,
+    settled: Settled,
     course: Course,
     applied: Applied,
     /// Records directly below the one at hand, by the server's own word.
@@ -202,15 +235,31 @@ struct Run<'r, 't> {
 }
 
 impl<'r, 't> Run<'r, 't> {
-    async fn begin(tools: &'r Tools<'t>, order: &'r Order<'r>, lease: &'r Lease) -> Result<Self, LedgerError> {
+    async fn begin(
+        tools: &'r Tools<'t>,
+        order: &'r Order<'r>,
+        lease: &'r Lease,
+        settled: Settled,
+    ) -> Result<Self, LedgerError> {
         let inventory = collect(tools.sources, tools.config, tools.clock, tools.progress).await;
         let comparison = compare(&inventory, tools.config);
         let applied = Applied { findings: comparison.findings, ..Applied::default() };
         let earlier = earlier_observations(tools.ledger, tools.config, &inventory).await?;
         let intents = tools.ledger.intents_of(&order.plan.hash).await?;
         let read_at = tools.clock.now();
-        let mut run =
-            Self { tools, order, lease, inventory, read_at, earlier, intents, course: Course::On, applied, below: 0 };
+        let mut run = Self {
+            tools,
+            order,
+            lease,
+            inventory,
+            read_at,
+            earlier,
+            intents,
+            settled,
+            course: Course::On,
+            applied,
+            below: 0,
+        };
         run.course = run.preflight().await;
         Ok(run)
     }
@@ -265,12 +314,7 @@ impl<'r, 't> Run<'r, 't> {
             self.note(action, &outcome);
             self.applied.actions.push(report(action, outcome));
         }
-        let done = |report: &ActionReport| report.outcome.outcome == OutcomeWord::AlreadyDone;
-        if !self.applied.actions.is_empty() && self.applied.actions.iter().all(done) {
-            let finding =
-                Finding::new(FindingCode::PlanAlreadyApplied, Severity::Info, Target::default(), "apply::run");
-            self.applied.findings.push(finding.because("every record of the plan is gone, and nothing is at its path"));
-        }
+        note_if_applied_before(&mut self.applied);
         Ok(self.applied)
     }
 
@@ -304,11 +348,11 @@ impl<'r, 't> Run<'r, 't> {
 
     #[tracing::instrument(skip_all, name = "action", fields(action = action.id, path = %action.target.path))]
     async fn one(&mut self, action: &Action) -> Result<Outcome, LedgerError> {
-        if let Some(outcome) = self.tried_before(action) {
-            return Ok(outcome);
-        }
         self.refresh(action).await;
         if let Some(outcome) = self.gone_before(action).await {
+            return Ok(outcome);
+        }
+        if let Some(outcome) = self.tried_before(action) {
             return Ok(outcome);
         }
         if let Some(outcome) = self.no_longer(action) {
@@ -330,12 +374,8 @@ impl<'r, 't> Run<'r, 't> {
 
     /// An action of this very plan whose outcome could not be told stays so: only a plan made afterwards may try again.
     fn tried_before(&self, action: &Action) -> Option<Outcome> {
-        let mut earlier = self
-            .intents
-            .iter()
-            .filter(|intent| intent.action == action.id)
-            .filter_map(|intent| intent.outcome.as_ref());
-        let last = earlier.next_back()?;
+        let of_action = self.intents.iter().filter(|intent| intent.action == action.id);
+        let last = of_action.filter_map(|intent| intent.outcome.as_ref()).next_back()?;
         matches!(last.outcome, OutcomeWord::Unknown | OutcomeWord::Failed).then(|| Outcome {
             outcome: OutcomeWord::Unknown,
             why: format!("tried before with this plan: {}; make a new plan", last.why),
@@ -377,18 +417,14 @@ impl<'r, 't> Run<'r, 't> {
         if is_there || !view.records_complete {
             return None;
         }
-        let back = read_back(self.tools, &action.target).await;
-        let gone = super::outcome::ReadBack { record: super::outcome::Seen::Gone, path: super::outcome::Seen::Gone };
-        let outcome = if back == gone {
-            Outcome {
-                outcome: OutcomeWord::AlreadyDone,
-                why: "the record is gone, and nothing is at its path; no call was made".to_owned(),
-            }
-        } else {
-            Outcome {
+        let settled = self.settled.outcome_of(&self.order.plan.hash, action.id);
+        let outcome = match (read_back(self.tools, &action.target).await == GONE, settled) {
+            (true, Some(settled)) => settled.clone(),
+            (true, None) => already_done(),
+            (false, _) => Outcome {
                 outcome: OutcomeWord::Stale,
                 why: "the record is gone, and its path could not be seen to be gone".to_owned(),
-            }
+            },
         };
         Some(outcome)
     }
@@ -406,8 +442,7 @@ impl<'r, 't> Run<'r, 't> {
         }
         let first = open.iter().find(|result| is_seen_otherwise(result)).or(open.first())?;
         let why = format!("{} is {}: {}", first.gate, first.verdict, first.evidence);
-        let views_fail = open.iter().any(|result| result.verdict == Verdict::Unknown && is_about_views(result));
-        if views_fail && !is_seen_otherwise(first) {
+        if open.iter().any(stops_all) && !is_seen_otherwise(first) {
             self.course = self.block(why.clone());
             return Some(Outcome { outcome: OutcomeWord::NotStarted, why });
         }
@@ -428,7 +463,7 @@ impl<'r, 't> Run<'r, 't> {
         let gates = RecordGates::new(&context, Grounds { comparison, earlier: &self.earlier });
         let open: Vec<GateResult> =
             gates.of(at).into_iter().filter(|result| result.verdict != Verdict::Proved).collect();
-        let views_open = open.iter().any(is_about_views);
+        let views_open = open.iter().any(stops_all);
         match planner::target(&context, at) {
             Some(now) if now == action.target => (None, open),
             Some(now) => (Some(crate::plan::action::changed(&action.target, &now)), open),
@@ -454,9 +489,11 @@ impl<'r, 't> Run<'r, 't> {
             .await?;
         let answer = tools.write.delete_record(&action.target).await;
         let outcome = judge(&answer, read_back(tools, &action.target).await);
-        tools.ledger.close_intent(self.lease, intent.intent, &outcome).await?;
+        // The chain first: a kill in between leaves the intent open, and it is settled by looking; the other way round the
+        // chain would never tell.
         let body = json!({"intent": intent.intent, "action": action.id, "record": action.target.record, "path": action.target.path, "outcome": outcome, "undo": action.effect.undo});
         tools.ledger.audit(order.actor, order.run, "outcome", &body).await?;
+        tools.ledger.close_intent(self.lease, intent.intent, &outcome).await?;
         if let DeleteAnswer::NotAuthorized { why } = &answer {
             self.course = Course::Stop(format!("the credentials were not accepted: {why}"));
         }
@@ -471,19 +508,17 @@ impl<'r, 't> Run<'r, 't> {
 
 /// A refutation that rests on something seen, which no gap elsewhere can put in doubt.
 fn is_seen_otherwise(result: &GateResult) -> bool {
-    let by_sight = [
-        Gate::Absent,
-        Gate::Identity,
-        Gate::SameStore,
-        Gate::Grace,
-        Gate::Unreferenced,
-        Gate::Unbound,
-        Gate::NoLiveState,
-        Gate::Trash,
-    ];
+    let by_sight =
+        [Gate::Absent, Gate::Identity, Gate::Grace, Gate::Unreferenced, Gate::Unbound, Gate::NoLiveState, Gate::Trash];
     result.verdict == Verdict::Refuted && by_sight.contains(&result.gate)
 }
 
-fn is_about_views(result: &GateResult) -> bool {
-    matches!(result.gate, Gate::View | Gate::Version | Gate::Absent | Gate::Identity)
+/// What puts every other action in doubt as well: a view that could not be read, a guard that closed, no sentinel, or a server
+/// that looks at another file system.
+fn stops_all(result: &GateResult) -> bool {
+    match result.gate {
+        Gate::Guard | Gate::Sentinel | Gate::SameStore => result.verdict != Verdict::Proved,
+        Gate::View | Gate::Version | Gate::Absent | Gate::Identity => result.verdict == Verdict::Unknown,
+        _ => false,
+    }
 }

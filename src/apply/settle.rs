@@ -1,23 +1,46 @@
 //! Intents of a run that was killed are settled by looking, before anything else is done.
 
 use super::outcome::{ReadBack, Seen};
-use super::run::Tools;
+use super::run::{Order, Tools};
+use serde_json::json;
+
 use crate::domain::Existence;
 use crate::plan::RecordTarget;
 use crate::ports::ledger::{Intent, Lease, LedgerError, Outcome, OutcomeWord};
 use crate::views::Record;
 
-/// Settles every open intent: record and path gone is `Done`; a record that is still there is `Unknown`, and only a new plan
-/// may try again. Returns those that could not be looked at; they stay open and nothing more is done.
-pub async fn open_intents(tools: &Tools<'_>, lease: &Lease) -> Result<Vec<Intent>, LedgerError> {
-    let mut left = Vec::new();
-    for intent in tools.ledger.open_intents().await? {
-        match look(tools, &intent).await? {
-            Some(outcome) => tools.ledger.close_intent(lease, intent.intent, &outcome).await?,
-            None => left.push(intent),
-        }
+/// What became of the intents that an earlier run left open.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// Closed now, with their outcomes.
+    pub closed: Vec<(Intent, Outcome)>,
+    /// Those that could not be looked at; they stay open, and nothing more is done.
+    pub left: Vec<Intent>,
+}
+
+impl Settled {
+    /// The outcome that an action of a plan was just settled with.
+    pub fn outcome_of(&self, plan: &str, action: u32) -> Option<&Outcome> {
+        let of_action = |(intent, _): &&(Intent, Outcome)| intent.plan == plan && intent.action == action;
+        self.closed.iter().find(of_action).map(|(_, outcome)| outcome)
     }
-    Ok(left)
+}
+
+/// Settles every open intent: record and path gone is `Done`; a record that is still there is `Unknown`, and only a new plan
+/// may try again.
+pub async fn open_intents(tools: &Tools<'_>, order: &Order<'_>, lease: &Lease) -> Result<Settled, LedgerError> {
+    let mut settled = Settled::default();
+    for intent in tools.ledger.open_intents().await? {
+        let Some(outcome) = look(tools, &intent).await? else {
+            settled.left.push(intent);
+            continue;
+        };
+        let body = json!({"intent": intent.intent, "plan": intent.plan, "action": intent.action, "record": intent.record, "outcome": outcome});
+        tools.ledger.audit(order.actor, order.run, "outcome", &body).await?;
+        tools.ledger.close_intent(lease, intent.intent, &outcome).await?;
+        settled.closed.push((intent, outcome));
+    }
+    Ok(settled)
 }
 
 async fn look(tools: &Tools<'_>, intent: &Intent) -> Result<Option<Outcome>, LedgerError> {

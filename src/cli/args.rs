@@ -33,8 +33,8 @@ Examples:
   statewarden plan --wait -o plan.json         what can be cleaned up, and why the rest can not
   statewarden apply plan.json                  do it
 
-Only `apply` writes to an outside system. Every flag has an environment variable, named in its help; flags go over the
-environment, the environment over the configuration file.";
+Only `apply` writes to an outside system. Every flag has an environment variable, named in its
+help; flags go over the environment, the environment over the configuration file.";
 
 const DRIFT_EXAMPLES: &str = "\
 Examples:
@@ -67,7 +67,7 @@ Examples:
 
 Exit codes: 0 everything that drift needs can be read, 1 failure, 3 something is missing.";
 
-/// Finds where Flink state, HDFS and the DolphinScheduler resource center disagree.
+/// Finds where Flink state, HDFS and the DolphinScheduler resource center disagree, and cleans up what is proven stale.
 #[derive(Debug, Parser)]
 #[command(name = "statewarden", version, max_term_width = 100, after_help = TOP_EXAMPLES)]
 pub struct Cli {

@@ -83,7 +83,10 @@ pub(super) async fn ask_opinions_around(
     let left = absent_records(config, inventory).map(|(record, _)| record).filter(|record| is_viewable(record));
     let left: Vec<Record> = left.cloned().collect();
     let mut wanted = witnesses(config, inventory, &left);
-    wanted.extend(Some(record.clone()).filter(is_viewable));
+    let is_there = |view: &ResourceView| view.records.iter().any(|other| other.id == record.id);
+    if is_viewable(record) && inventory.resources.as_ref().is_some_and(is_there) {
+        wanted.push(record.clone());
+    }
     ask_opinions_on(sources, inventory, wanted).await;
 }
 

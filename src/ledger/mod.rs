@@ -9,6 +9,8 @@ mod audit;
 pub mod dialect;
 mod findings;
 mod intents;
+#[cfg(debug_assertions)]
+mod kill_point;
 mod leases;
 mod place;
 mod plans;

@@ -8,6 +8,8 @@ use sqlx::query::Query as SqlxQuery;
 use sqlx::{Any, Decode, Row as _, Transaction, Type};
 
 use super::dialect::{Insert, Wording};
+#[cfg(debug_assertions)]
+use super::kill_point;
 use crate::ports::ledger::LedgerError;
 
 /// A statement with its values.
@@ -75,7 +77,12 @@ impl<'a> Unit<'a> {
     /// Makes it last.
     pub async fn commit(self) -> Result<(), LedgerError> {
         let what = self.what;
-        self.tx.commit().await.map_err(|error| failed(what, error))
+        #[cfg(debug_assertions)]
+        kill_point::before(what).await;
+        self.tx.commit().await.map_err(|error| failed(what, error))?;
+        #[cfg(debug_assertions)]
+        kill_point::after(what).await;
+        Ok(())
     }
 
     /// Canonical JSON of a value: object keys are sorted.

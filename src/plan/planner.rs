@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::action::{Action, Advice, Effect, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
+use super::action::{Action, Advice, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
+use super::effect::effect;
 use super::{fingerprint, limits};
 use crate::compare::{Comparison, Context, Finding, FindingCode, Lang};
 use crate::config::Config;
 use crate::domain::{HdfsPath, RecordId};
 use crate::gates::record::{Grounds, REPLICA_NOTE, RecordGates};
 use crate::gates::{Gate, GateResult, Verdict};
+use crate::views::Inventory;
 use crate::views::resources::OwnerTenant;
-use crate::views::{Generation, Inventory};
 
 /// What the operator asks for.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +109,7 @@ fn actions(context: &Context<'_>, gates: &RecordGates<'_, '_>, kept: &BTreeSet<u
             action: "ds_api_delete".to_owned(),
             after: gates.below(*at).iter().filter_map(|below| numbers.get(below).copied()).collect(),
             gates: gates.of(*at),
-            effect: effect(generation, target),
+            effect: effect(generation, target, Lang::En),
             target: target.clone(),
         })
         .collect()
@@ -137,30 +138,6 @@ pub fn target(context: &Context<'_>, at: usize) -> Option<RecordTarget> {
         size: facts.record.size,
         path: facts.path.clone()?,
     })
-}
-
-fn effect(generation: Option<Generation>, target: &RecordTarget) -> Effect {
-    let subtree = match generation {
-        Some(Generation::V20 | Generation::V30) if target.directory => {
-            " On this version the same call takes every record and every file below the directory along; \
-             that there is nothing below is checked again right before the call."
-        }
-        _ => "",
-    };
-    let trouble = match generation {
-        Some(Generation::V30 | Generation::V31) => {
-            " If HDFS fails during the call, the record goes all the same and the server answers 10058."
-        }
-        Some(Generation::V20) => " If HDFS fails during the call, the server answers 10058 and keeps the record.",
-        _ => "",
-    };
-    Effect {
-        expected: format!(
-            "DELETE /resources/{}: the server removes the record, then deletes {} in HDFS (recursively, without Trash), where nothing is.{subtree}{trouble}",
-            target.record, target.path
-        ),
-        undo: "cannot be undone; a new upload of the same name makes a new record with a new id".to_owned(),
-    }
 }
 
 fn held(context: &Context<'_>, gates: &RecordGates<'_, '_>, at: usize) -> Option<HeldBack> {

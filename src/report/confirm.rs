@@ -1,12 +1,12 @@
 //! The question before a plan is applied.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use url::Url;
 
 use super::doctor::address;
-use super::plan::what_goes;
+use super::plan::{effect_of, what_goes};
 use crate::compare::Lang;
 use crate::domain::text::printable;
 use crate::plan::Plan;
@@ -19,13 +19,15 @@ pub fn question(plan: &Plan, server: Option<&Url>, lang: Lang) -> String {
         Lang::En => format!("This deletes {what},\nthrough the resource API of {server}.\n"),
         Lang::Zh => format!("将通过 {server} 的资源 API 删除{what}。\n"),
     };
-    let undo: BTreeSet<&str> = plan.actions.iter().map(|action| action.effect.undo.as_str()).collect();
-    for undo in undo {
-        let n = plan.actions.iter().filter(|action| action.effect.undo == undo).count();
+    let mut undo: BTreeMap<String, usize> = BTreeMap::new();
+    for action in &plan.actions {
+        *undo.entry(effect_of(plan, action, lang).undo).or_default() += 1;
+    }
+    for (undo, n) in undo {
         // Writing to a String cannot fail.
         let _ = match lang {
-            Lang::En => writeln!(text, "Undo ({n}): {}", printable(undo)),
-            Lang::Zh => writeln!(text, "撤销（{n}）：{}", printable(undo)),
+            Lang::En => writeln!(text, "Undo ({n} of {}): {}", plan.actions.len(), printable(&undo)),
+            Lang::Zh => writeln!(text, "撤销（{n}/{}）：{}", plan.actions.len(), printable(&undo)),
         };
     }
     text.push_str(match lang {

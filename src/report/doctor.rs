@@ -462,7 +462,7 @@ fn of_applying(applying: &Applying, view: &ResourceView) -> Check {
         }
         Applying::Own(account, administrator) => (format!("{account}, with a token of its own"), *administrator),
         Applying::Unusable(why) => {
-            let said = format!("apply: its own token can not be used here: {why}");
+            let said = format!("apply: its own token cannot be used here: {why}");
             return check("dolphinscheduler", State::Note, said).remedy(
                 "fine where only reports are made; elsewhere see `ds.apply_token_env` and `ds.apply_token_file`",
             );
@@ -497,7 +497,7 @@ fn of_ledger(seen: &LedgerSeen) -> Vec<Check> {
                 check(
                     "ledger",
                     State::Note,
-                    format!("can not be used: {why}; reports can do without, plan and apply can not"),
+                    format!("cannot be used: {why}; reports can do without, plan and apply cannot"),
                 )
                 .remedy("name another place with --ledger (STATEWARDEN_LEDGER)"),
             ];

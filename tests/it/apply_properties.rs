@@ -327,7 +327,7 @@ dolphinscheduler:
 /// What one world showed; the number of records that went.
 async fn try_world(model: &Model) -> Result<usize, TestCaseError> {
     let bench = Bench::start(&world(&model.yaml()), "10s").await;
-    bench.observe(660).await;
+    bench.observe().await;
     model.set_gap(&bench);
     let (plan, comparison) = bench.plan().await;
     let planned: Vec<i64> = plan.actions.iter().map(|action| action.target.record.0).collect();

@@ -29,11 +29,28 @@ fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_texts() {
-    for command in ["", "drift", "explain", "doctor", "config", "schema", "completions", "demo"] {
+    for command in [
+        "",
+        "drift",
+        "explain",
+        "doctor",
+        "plan",
+        "show",
+        "apply",
+        "history",
+        "diff",
+        "audit",
+        "audit show",
+        "audit verify",
+        "config",
+        "schema",
+        "completions",
+        "demo",
+    ] {
         let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(0));
-        let name = if command.is_empty() { "help".to_owned() } else { format!("help_{command}") };
+        let name = if command.is_empty() { "help".to_owned() } else { format!("help_{}", command.replace(' ', "_")) };
         insta::assert_snapshot!(name, stdout(&output));
     }
 }
@@ -168,7 +185,19 @@ fn what_is_saved_and_printed_is_as_the_schemas_say() {
     let directory = saved(&sample::inventory());
     let output = statewarden(directory.path(), &[FROM, &["--output", "json"]].concat());
     check("report", &serde_json::from_slice(&output.stdout).expect("JSON"));
-    for of in ["explanation", "checkup", "config"] {
+    for of in [
+        "plan",
+        "planned",
+        "shown",
+        "applied",
+        "history",
+        "difference",
+        "audit",
+        "audit-check",
+        "explanation",
+        "checkup",
+        "config",
+    ] {
         assert!(schema(of).is_object());
     }
 }

@@ -2,8 +2,10 @@
 
 mod acting;
 mod apply_faults;
+mod apply_kill;
 mod apply_properties;
 mod cli;
+mod cli_acts;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;

@@ -1,11 +1,14 @@
 //! The matcher of the scenario tests: a wrong expectation fails.
 
+#[path = "../scenario/acts.rs"]
+mod acts;
 #[path = "../scenario/matching.rs"]
 mod matching;
 
-use matching::{Reported, compare_advice, compare_findings, exit_code_of_scan, leaks};
+use acts::{compare_confirmed, compare_plan, is_forbidden, number_of, outcome_of};
+use matching::{Reported, compare_advice, compare_findings, exit_code, exit_code_of_scan, is_expected, leaks};
 use serde_json::{Value, json};
-use statewarden::demo::world::{ExpectedAction, ExpectedFinding};
+use statewarden::demo::world::{ExpectedAction, ExpectedFinding, PlanAction};
 
 fn reported(findings: Value) -> Vec<Reported> {
     let mut findings = findings;
@@ -142,4 +145,102 @@ fn words_of_exit_codes() {
         [0, 1, 2, 3, 3].map(Some)
     );
     assert_eq!(exit_code_of_scan("fine"), None);
+}
+
+#[test]
+fn an_entry_of_either_list_expects_a_finding() {
+    let got = reported(json!([stale(2, "/b/gone.sql")]));
+    let entry = expected(json!([{"kind": "stale-resource-record", "severity": "warning"}]));
+    assert!(is_expected(&entry, &[], &got[0]) && is_expected(&[], &entry, &got[0]));
+    assert!(!is_expected(&[], &[], &got[0]));
+}
+
+fn actions(entries: Value) -> Vec<ExpectedAction> {
+    serde_json::from_value(entries).expect("entries")
+}
+
+/// Records 2 below 1, and advice to move a root.
+fn plan() -> Value {
+    json!({
+        "actions": [
+            {"id": 1, "action": "ds_api_delete", "record": 2, "path": "/b/d/x", "full_name": "/d/x", "owner": "u1"},
+            {"id": 2, "action": "ds_api_delete", "record": 1, "path": "/b/d", "full_name": "/d", "owner": "u1"},
+        ],
+        "advice": [{"action": "migrate_checkpoint_root", "path": "/b/root", "to": "/flink"}],
+    })
+}
+
+fn wrong_with_plan(must: Value, must_not: Value) -> Vec<String> {
+    compare_plan(&actions(must), &actions(must_not), &plan(), &[]).expect("a plan")
+}
+
+#[test]
+fn a_plan_holds_what_it_must_in_order_and_nothing_else_that_destroys() {
+    let both = json!([
+        {"action": "ds_api_delete", "record": 2, "order": 1},
+        {"action": "ds_api_delete", "record": 1, "order": 2},
+        {"action": "migrate_checkpoint_root", "path": "/b/root", "to": "/flink"},
+    ]);
+    assert_eq!(wrong_with_plan(both.clone(), json!([])), Vec::<String>::new());
+    let swapped = json!([
+        {"action": "ds_api_delete", "record": 1, "order": 1}, {"action": "ds_api_delete", "record": 2, "order": 2},
+    ]);
+    assert_eq!(wrong_with_plan(swapped, json!([])).len(), 1);
+    let one = json!([{"action": "ds_api_delete", "record": 2}]);
+    assert!(wrong_with_plan(one, json!([]))[0].starts_with("planned: ds_api_delete record=1"));
+    let elsewhere = json!([{"action": "migrate_checkpoint_root", "path": "/b/root", "to": "/elsewhere"}]);
+    assert!(wrong_with_plan(elsewhere, json!([]))[0].starts_with("not planned: migrate_checkpoint_root"));
+    for forbidden in [
+        json!([{"action": "any_destructive", "path": "*"}]),
+        json!([{"action": "ds_api_delete", "record": 1}]),
+        json!([{"action": "ds_api_delete", "path": "/b/d/x/below"}]),
+        json!([{"action": "ds_api_delete", "path": "/b/d"}]),
+    ] {
+        assert!(!wrong_with_plan(both.clone(), forbidden.clone()).is_empty(), "{forbidden}");
+    }
+    for harmless in [
+        json!([{"action": "hdfs_any", "path": "*"}]),
+        json!([{"action": "ds_api_delete", "record": 3}]),
+        json!([{"action": "ds_api_delete", "path": "/b/dd"}]),
+        json!([{"action": "ds_api_delete", "path": "/b/d/x/below", "exact": true}]),
+    ] {
+        assert_eq!(wrong_with_plan(both.clone(), harmless), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_confirmed_plan_is_compared_with_its_identities() {
+    let confirmed = |name: &str| -> Vec<PlanAction> {
+        let actions = json!([
+            {"id": 7, "action": "ds_api_delete", "record": 1, "identity": {"full_name": name, "owner": "u1"}},
+            {"id": 8, "action": "ds_api_delete", "record": 2, "identity": {"path": "/b/d/x"}},
+        ]);
+        serde_json::from_value(actions).expect("actions")
+    };
+    let wrong = |confirmed: &[PlanAction]| compare_confirmed(confirmed, &plan()).expect("a plan");
+    assert_eq!(wrong(&confirmed("/d")), Vec::<String>::new());
+    assert_eq!(wrong(&confirmed("/other")).len(), 1, "another name");
+    assert_eq!(wrong(&confirmed("/d")[..1]).len(), 1, "one more than confirmed");
+    assert_eq!(number_of(&confirmed("/d")[0], &plan()), Some(2));
+    assert_eq!(outcome_of(&json!([{"id": 2, "outcome": "Done"}]), 2), Some("Done"));
+    let parent_first = json!({"actions": [plan()["actions"][1], plan()["actions"][0]]});
+    assert_eq!(compare_confirmed(&confirmed("/d"), &parent_first).expect("a plan").len(), 1);
+}
+
+#[test]
+fn requests_that_must_not_reach_a_server() {
+    let must_not = actions(json!([{"action": "hdfs_any", "path": "/b"}, {"action": "ds_api_delete", "record": 5}]));
+    assert!(is_forbidden(&must_not, &["hdfs_delete"], None, Some("/b/x")));
+    assert!(is_forbidden(&must_not, &["ds_api_delete"], Some(5), None));
+    assert!(!is_forbidden(&must_not, &["ds_api_delete"], Some(6), Some("/b/x")));
+    assert!(!is_forbidden(&must_not, &["hdfs_delete"], None, Some("/c")));
+}
+
+#[test]
+fn exit_words() {
+    assert_eq!(
+        ["clean", "failure", "drift", "incomplete", "refused", "not_proven"].map(exit_code),
+        [0, 1, 2, 3, 4, 5].map(Some)
+    );
+    assert_eq!((exit_code_of_scan("refused"), exit_code("fine")), (Some(3), None));
 }

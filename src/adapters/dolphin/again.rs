@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::envelope::Failure;
-use super::records::{RESOURCE_NOT_EXIST, RecordApi, WireRecord, list_directory, list_tree_below, to_record};
+use super::records::{
+    RESOURCE_NOT_EXIST, RecordApi, WireRecord, find_in_tree, list_directory, list_tree_below, to_record,
+};
 use super::users;
 use super::{Dolphin, Reader, unsupported};
 use crate::views::resources::User;
@@ -16,12 +18,27 @@ impl Dolphin {
         let question = manner.single(record.kind, record.id.0, &record.full_name);
         match self.api.ask::<WireRecord>(&question).await {
             Ok(found) if found.id == record.id.0 => Ok(Some(to_record(found, record.kind, manner))),
-            // By name another record may have taken the place: ours is gone.
-            Ok(_) if manner == RecordApi::V20 => Ok(None),
+            Ok(_) if manner == RecordApi::V20 => self.under_any_name(record).await,
             Ok(_) => Err(Failure::Shape { column: 0 }.gap(ViewName::Resources, question.what())),
+            Err(failure) if failure.has_code(RESOURCE_NOT_EXIST) && manner == RecordApi::V20 => {
+                self.under_any_name(record).await
+            }
             Err(failure) if failure.has_code(RESOURCE_NOT_EXIST) => Ok(None),
             Err(failure) => Err(failure.gap(ViewName::Resources, question.what())),
         }
+    }
+
+    /// A record that is not found by its name, or another in its place, may have been renamed: the tree tells by id.
+    async fn under_any_name(&self, record: &Record) -> Result<Option<Record>, Gap> {
+        let found = find_in_tree(&self.api, record.kind, record.id.0).await;
+        let found = found.map_err(|failure| failure.gap(ViewName::Resources, &format!("record {}", record.id)))?;
+        let Some(renamed) = found else { return Ok(None) };
+        let question = RecordApi::V20.single(record.kind, record.id.0, &renamed.full_name);
+        Ok(match self.api.ask::<WireRecord>(&question).await {
+            Ok(found) if found.id == record.id.0 => Some(to_record(found, record.kind, RecordApi::V20)),
+            // It is there; of what it is only the name is known.
+            _ => Some(renamed),
+        })
     }
 
     /// The records directly below a directory record; none if the directory is gone. In 3.0 all records below it, of which

@@ -306,6 +306,14 @@ pub(super) async fn list_tree_below(api: &Api, kind: ResourceKind, directory: i6
     Ok(below.iter().map(|(id, entry)| bare_record(*id, entry, kind)).collect())
 }
 
+/// The record of this id as the tree shows it, whatever its name is by now: id, full name and sort only.
+pub(super) async fn find_in_tree(api: &Api, kind: ResourceKind, id: i64) -> Result<Option<Record>, Failure> {
+    let nodes: Vec<WireNode> = api.ask(&tree_question(kind)).await?;
+    let mut tree = Tree::new();
+    flatten(nodes, kind, true, &mut tree).map_err(|_| Failure::Shape { column: 0 })?;
+    Ok(tree.get(&id).map(|entry| bare_record(id, entry, kind)))
+}
+
 fn tree_question(kind: ResourceKind) -> Question {
     let what = format!("the tree of {} records", kind.api_name());
     Question::new(what, "/resources/list").with("type", kind.api_name())

@@ -8,14 +8,14 @@ use super::{ConfigArgs, LookArgs, OutputArgs};
 
 pub(super) const PLAN_EXAMPLES: &str = "\
 Examples:
-  statewarden plan -o plan.json                    record a plan, to be shown and applied
-  statewarden plan --wait -o plan.json             look twice, `confirm_after` apart, instead of relying on an earlier run
-  statewarden plan --tenant etl --limit 20         a dry look: printed, not recorded, never applied
+  statewarden plan -o plan.json               record a plan, to be shown and applied
+  statewarden plan --wait -o plan.json        look twice instead of relying on an earlier run
+  statewarden plan --tenant etl --limit 20    a dry look: printed, not recorded, never applied
   statewarden plan --under /dolphinscheduler/etl/resources/old -o plan.json
-  statewarden plan --from inventory.json           judge a saved inventory; such a plan can never be applied
+  statewarden plan --from inventory.json      of a saved inventory: never applied
 
-A record is planned only if every gate is proved, among them that an earlier run at least `confirm_after` ago
-saw the same. Nothing is changed by planning.
+A record is planned only if every gate is proved, among them that an earlier run, at least
+`confirm_after` ago, saw the same. Nothing is changed by planning.
 
 Exit codes:
   0  in sync
@@ -31,24 +31,27 @@ Examples:
   statewarden show plan.json --output json
   statewarden show plan.json --lang zh
 
-Asks no system, needs no token, and changes nothing. Exit codes: 0 shown, also a stale plan; 1 it is no plan.";
+Asks no system, needs no token, and changes nothing.
+
+Exit codes: 0 shown, also a stale plan; 1 it is no plan.";
 
 pub(super) const APPLY_EXAMPLES: &str = "\
 Examples:
-  statewarden apply plan.json                      asks before it acts
-  statewarden apply plan.json --dry-run            everything but the calls
+  statewarden apply plan.json                 asks before it acts
+  statewarden apply plan.json --dry-run       everything but the calls
   statewarden apply plan.json --yes --output json=outcome.json
 
-Records are deleted through the resource API of DolphinScheduler, one a call, each after all its gates were proved
-again; nothing else is touched. The token is that of STATEWARDEN_DS_APPLY_TOKEN (or `ds.apply_token_*`) where there
-is one. Ctrl-C finishes the action at hand and begins no other. Applying again is safe: what is done is seen.
+Records are deleted through the resource API of DolphinScheduler, one a call, each after all its
+gates were proved again; nothing else is touched. The token is that of
+STATEWARDEN_DS_APPLY_TOKEN or `ds.apply_token_*` where there is one. Ctrl-C finishes the action
+at hand and begins no other. Applying again is safe: what is done is seen, and not repeated.
 
 Exit codes:
   0  every action is Done or AlreadyDone
   1  failure: wrong usage or configuration, no ledger, or something unexpected
   3  incomplete: a view could not be read as a whole, and something was not done
-  4  refused by safety: not confirmed, a plan that is stale or not recorded here, a lease held by another, safe mode
-  5  not proven: an action was refused by the server, failed, or cannot be told; or the run was interrupted
+  4  refused by safety: not confirmed, plan stale or not recorded here, lease held, safe mode
+  5  not proven: refused by the server, failed, or cannot be told; or the run was interrupted
 If several apply, 1 goes over 5 over 4 over 3.";
 
 pub(super) const HISTORY_EXAMPLES: &str = "\
@@ -61,7 +64,7 @@ Exit codes: 0 listed, 1 not.";
 pub(super) const DIFF_EXAMPLES: &str = "\
 Examples:
   statewarden diff previous last
-  statewarden diff 0199d0c4-6f1e last              ids, or as much of the beginning as is unique
+  statewarden diff 0199d0c4-6f1e last         ids, or as much of the beginning as is unique
 
 Exit codes: 0 compared, whether or not they differ; 1 not.";
 
@@ -70,9 +73,10 @@ Examples:
   statewarden audit show
   statewarden audit show --output json
   statewarden audit verify
-  statewarden audit verify --head HASH             HASH as an earlier apply printed it
+  statewarden audit verify --head HASH        HASH as an earlier apply printed it
 
-Exit codes of verify: 0 the chain is whole, 1 it could not be read, 4 it is broken, or the head is not in it.";
+Exit codes of verify: 0 the chain is whole, 1 it could not be read, 4 refused by safety: it is
+broken, or the head is not in it.";
 
 /// Where the ledger is.
 #[derive(Debug, Clone, Default, Args)]

@@ -69,7 +69,7 @@ fn finding_of(context: &Context<'_>, (code, view, cluster, path): Group<'_>, gap
 
 /// The record whose file two views disagree about.
 fn record_at(context: &Context<'_>, path: &HdfsPath) -> Option<RecordId> {
-    context.by_path.get(path.as_str()).map(|at| context.records[*at].record.id)
+    context.records.iter().find(|facts| facts.path.as_ref() == Some(path)).map(|facts| facts.record.id)
 }
 
 /// A run directory that is younger than `min_age` and whose owner no configured cluster, registry line or application knows:

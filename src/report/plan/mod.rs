@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use print::what_goes;
 pub use print::{PlanPrint, render, render_shown};
+pub(super) use words::effect_of;
 
 use super::model::{Exit, Report, Verdict};
 use crate::compare::{Finding, FindingCode, Lang};

@@ -130,7 +130,7 @@ fn standing(page: &mut Page, shown: &Shown) {
         page.line(&style.good(line));
     }
     if !shown.obstacles.is_empty() {
-        let line = choose(lang, "STALE: it can not be applied.", "已失效：不能执行。");
+        let line = choose(lang, "STALE: it cannot be applied.", "已失效：不能执行。");
         page.line(&style.severity(Severity::Error, line));
     }
     for obstacle in &shown.obstacles {
@@ -165,7 +165,7 @@ fn actions(page: &mut Page, plan: &Plan, lang: Lang, detail: Detail<'_>) {
     page.heading(choose(lang, "What will happen, in this order", "将按以下顺序执行"));
     let shown = if detail.all { plan.actions.len() } else { ACTIONS_SHOWN };
     for action in plan.actions.iter().take(shown) {
-        one(page, action, lang, detail.gates);
+        one(page, plan, action, lang, detail.gates);
     }
     if plan.actions.len() > shown {
         let rest = plan.actions.len() - shown;
@@ -180,7 +180,7 @@ fn actions(page: &mut Page, plan: &Plan, lang: Lang, detail: Detail<'_>) {
     }
 }
 
-fn one(page: &mut Page, action: &Action, lang: Lang, with_gates: bool) {
+fn one(page: &mut Page, plan: &Plan, action: &Action, lang: Lang, with_gates: bool) {
     let number = format!("  {}. ", action.id);
     page.item(&number, &target_line(&action.target, lang));
     let label = |en: &str, zh: &str| format!("     {}", choose(lang, en, zh));
@@ -197,8 +197,9 @@ fn one(page: &mut Page, action: &Action, lang: Lang, with_gates: bool) {
     } else {
         page.item(&label("why     ", "依据    "), &why(&action.gates));
     }
-    page.item(&label("effect  ", "效果    "), &printable(&action.effect.expected));
-    page.item(&label("undo    ", "撤销    "), &printable(&action.effect.undo));
+    let effect = words::effect_of(plan, action, lang);
+    page.item(&label("effect  ", "效果    "), &printable(&effect.expected));
+    page.item(&label("undo    ", "撤销    "), &printable(&effect.undo));
 }
 
 fn target_line(target: &RecordTarget, lang: Lang) -> String {
@@ -233,8 +234,8 @@ fn why(gates: &[GateResult]) -> String {
 
 fn gate_line(page: &mut Page, result: &GateResult, lang: Lang) {
     let name = result.gate.as_str();
-    let verdict = words::verdict(result.verdict, lang);
-    page.item(&format!("     {name:<14}"), &format!("{verdict}: {}", printable(&result.evidence)));
+    let (verdict, colon) = (words::verdict(result.verdict, lang), choose(lang, ": ", "："));
+    page.item(&format!("     {name:<14}"), &format!("{verdict}{colon}{}", printable(&result.evidence)));
 }
 
 /// The records behind one reason of one gate.
@@ -253,20 +254,21 @@ fn held_back(page: &mut Page, held: &[HeldBack], lang: Lang) {
             }
         }
         if !waiting.is_empty() {
-            page.item("  ", &format!("{gate}: {}", words::gate(*gate, lang)));
+            page.item("  ", &format!("{gate}{}{}", choose(lang, ": ", "："), words::gate(*gate, lang)));
             reasons(page, &waiting, lang);
         }
     }
     let by_limit: Vec<&HeldBack> = held.iter().filter(|record| record.by_limit).collect();
     if !by_limit.is_empty() {
-        page.item("  ", choose(lang, "LIMIT: left out by --limit alone", "LIMIT: 仅因 --limit 而未列入"));
+        page.item("  ", choose(lang, "LIMIT: left out by --limit alone", "LIMIT：仅因 --limit 而未列入"));
         records(page, &by_limit, lang);
     }
 }
 
 fn reasons(page: &mut Page, waiting: &Waiting<'_>, lang: Lang) {
     for ((verdict, evidence), held) in waiting {
-        page.item("    - ", &format!("{}: {}", words::verdict(*verdict, lang), printable(evidence)));
+        let colon = choose(lang, ": ", "：");
+        page.item("    - ", &format!("{}{colon}{}", words::verdict(*verdict, lang), printable(evidence)));
         records(page, held, lang);
     }
 }

@@ -3,6 +3,14 @@
 use super::Obstacle;
 use crate::compare::Lang;
 use crate::gates::{Gate, Verdict};
+use crate::plan::effect::effect;
+use crate::plan::{Action, Effect, Plan};
+
+/// The effect of an action in a language. A text that is not this program's own is shown as it stands in the plan.
+pub fn effect_of(plan: &Plan, action: &Action, lang: Lang) -> Effect {
+    let own = |lang| effect(plan.generation, &action.target, lang);
+    if action.effect == own(Lang::En) { own(lang) } else { action.effect.clone() }
+}
 
 /// The condition of a gate.
 pub(super) const fn gate(gate: Gate, lang: Lang) -> &'static str {

@@ -241,7 +241,11 @@ fn cells(row: &Row<'_>, lang: Lang, columns: Columns, notes: &mut Vec<Remedy>) -
             let mut place = words::place(&finding.target, lang);
             place.extend(finding.other.iter().map(|other| format!("<-> {}", printable(other))));
             let why = finding.evidence.iter().take(FACTS_SHOWN).map(|fact| printable(fact)).collect();
-            (found, vec![found.title.clone(), finding.code.to_string()], place, why)
+            let title = match found.change {
+                Some(Change::New) => format!("{} {}", words::choose(lang, "NEW", "新增"), found.title),
+                Some(Change::Known) | None => found.title.clone(),
+            };
+            (found, vec![title, finding.code.to_string()], place, why)
         }
         Row::More(found, n, directory) => {
             let (more, hint) = match lang {

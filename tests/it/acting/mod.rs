@@ -1,5 +1,8 @@
 //! Plans and applies through the library, against embedded servers and a ledger in a file.
 
+#[path = "../../scenario/ledger_file.rs"]
+mod ledger_file;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -16,6 +19,7 @@ use statewarden::config::load::{LoadOptions, load};
 use statewarden::demo::servers::fault::Seen;
 use statewarden::demo::servers::{Options, Platform};
 use statewarden::demo::world::World;
+use statewarden::domain::Age;
 use statewarden::ledger::SqlLedger;
 use statewarden::plan::planner::{Wish, plan};
 use statewarden::plan::{Plan, fingerprint};
@@ -72,12 +76,12 @@ impl Bench {
         (inventory, comparison)
     }
 
-    /// Looks, and writes the run into the ledger as if it had ended `ago` seconds ago.
-    pub async fn observe(&self, ago: i64) -> Comparison {
+    /// Looks, and writes the run into the ledger as one that ended long enough ago to confirm another.
+    pub async fn observe(&self) {
         let (inventory, comparison) = self.look().await;
-        let ended = Timestamp::now() - SignedDuration::from_secs(ago);
-        self.record("drift", &inventory, &comparison, ended).await;
-        comparison
+        self.record("drift", &inventory, &comparison, inventory.taken).await;
+        let confirm_after = self.config.policies.confirm_after;
+        ledger_file::move_back(&self.folder.path().join("ledger.db"), confirm_after).await.expect("the ledger");
     }
 
     async fn record(&self, verb: &str, inventory: &Inventory, comparison: &Comparison, ended: Timestamp) {
@@ -131,6 +135,23 @@ impl Bench {
     pub fn ds_requests(&self, op: &str) -> Vec<Seen> {
         let log = self.platform.dolphin.as_ref().map(|server| server.faults().log()).unwrap_or_default();
         log.into_iter().filter(|seen| seen.request.op == op).collect()
+    }
+
+    /// Whether something lies at a path.
+    pub fn is_in_hdfs(&self, path: &str) -> bool {
+        self.platform.hdfs.file_system.lock().stat(path).is_some()
+    }
+
+    /// Where configuration and ledger are.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Gives the lease to somebody else for an hour, behind everybody's back.
+    pub async fn lend(&self, holder: &str) {
+        ledger_file::lend(&self.folder.path().join("ledger.db"), holder, Age::from_seconds(0))
+            .await
+            .expect("the ledger");
     }
 
     /// Everything the ledger's files hold, as text.

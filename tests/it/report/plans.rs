@@ -5,7 +5,8 @@ use statewarden::compare::{Finding, FindingCode, Lang, Remedy, Severity, Target}
 use statewarden::domain::{RecordId, ResourceKind, WorkflowCode};
 use statewarden::gates::{Gate, GateResult};
 use statewarden::plan::action::PLAN_SCHEMA;
-use statewarden::plan::{Action, Advice, Effect, HeldBack, Plan, RecordTarget, fingerprint};
+use statewarden::plan::effect::effect;
+use statewarden::plan::{Action, Advice, HeldBack, Plan, RecordTarget, fingerprint};
 use statewarden::ports::ledger::{AuditEntry, AuditVerdict, Difference, Outcome, OutcomeWord, RunEntry};
 use statewarden::report::applied::{self, ActionLine, Applied, Facts};
 use statewarden::report::audit::{self, AuditCheck, Trail};
@@ -45,10 +46,7 @@ fn action(id: u32, target: RecordTarget, after: &[u32]) -> Action {
         GateResult::proved(Gate::AbsentTwice, "a run at 2026-07-31T23:40:00Z saw the same"),
         GateResult::proved(Gate::SameStore, "DolphinScheduler's view answers 20012 as well"),
     ];
-    let effect = Effect {
-        expected: format!("DELETE /resources/{}: the server removes the record", target.record),
-        undo: "cannot be undone; a new upload of the same name makes a new record with a new id".into(),
-    };
+    let effect = effect(Some(Generation::V31), &target, Lang::En);
     Action { id, action: "ds_api_delete".into(), target, after: after.to_vec(), gates, effect }
 }
 
