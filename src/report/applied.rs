@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{Page, Style, wrap};
 use super::model::{Exit, ReportedFinding, Verdict};
-use super::words::{choose, count, lease_reach, place};
+use super::words::{choose, count, lease_reach, place, shell_word};
 use crate::compare::{Effect, Finding, FindingCode, Lang, Severity};
 use crate::domain::text::printable;
 use crate::domain::{HdfsPath, RecordId};
@@ -264,7 +264,7 @@ fn closing(page: &mut Page, applied: &Applied) {
             Lang::Zh => "请保存：以后可据此发现最新条目是否被删：",
         };
         page.item("    ", keep);
-        page.line(&format!("    statewarden audit verify --head {head}"));
+        page.line(&format!("    statewarden audit verify --ledger {} --head {head}", shell_word(&applied.ledger)));
     }
     page.item("  ", &lease_reach(&applied.ledger, lang));
 }

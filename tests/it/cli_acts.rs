@@ -33,7 +33,7 @@ dolphinscheduler:
 "#;
 
 /// The servers and a folder with a configuration, a ledger and what the program writes.
-struct Bench {
+pub struct Bench {
     platform: Platform,
     folder: tempfile::TempDir,
     token: String,
@@ -41,7 +41,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let t0 = Timestamp::now();
         let world = World::load(WORLD, t0).expect("a world");
         let token = world.ds_token().expect("a token");
@@ -63,7 +63,7 @@ impl Bench {
     }
 
     /// Runs, and expects this exit code.
-    fn ends(&self, code: i32, arguments: &[&str]) -> String {
+    pub fn ends(&self, code: i32, arguments: &[&str]) -> String {
         ended(code, &self.run(arguments))
     }
 
@@ -73,11 +73,19 @@ impl Bench {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn deletes(&self) -> usize {
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub fn deletes(&self) -> usize {
         let log = self.platform.dolphin.as_ref().expect("a server").faults().log();
         log.iter().filter(|seen| seen.request.method == "DELETE").count()
     }
@@ -88,7 +96,7 @@ impl Bench {
     }
 }
 
-fn ended(code: i32, output: &Output) -> String {
+pub fn ended(code: i32, output: &Output) -> String {
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");

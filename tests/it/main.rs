@@ -15,6 +15,7 @@ mod dolphin_adapter;
 mod dolphin_generations;
 mod dolphin_server;
 mod dolphin_writer;
+mod examples;
 mod flink_adapter;
 mod lab;
 mod ledger_contract;

@@ -106,7 +106,7 @@ async fn keep(platform: &Platform, same: &Same, plan: &str) -> anyhow::Result<()
     }
     let _ = write!(
         text,
-        "\nIn another terminal, look:\n  statewarden drift {options} {ledger}\n  statewarden doctor {options}\n  \
+        "\nIn another terminal, look:\n  statewarden drift {options} {ledger}\n  statewarden doctor {options} {ledger}\n  \
          statewarden drift {options} {ledger} --lang zh\n\
          \nand clean up. A record counts as stale only if two looks agree that are `confirm_after` apart (10m unless \
          configured; {CONFIRM_AFTER} here), so `--wait` looks, waits and looks again:\n  \

@@ -180,3 +180,28 @@ fn the_process_is_asked_where_no_other_surroundings_are_given() {
     let options = LoadOptions { file: Some("/nonexistent/statewarden.toml".into()), ..LoadOptions::default() };
     assert!(load(&options).is_err());
 }
+
+#[test]
+fn the_token_for_deletes_is_looked_at_only_where_something_is_applied() {
+    let applies = LoadOptions { applies: true, ..LoadOptions::default() };
+    let token = |place: &Place, options: &LoadOptions| {
+        let ds = place.load(options).expect("sound").ds.expect("a [ds] section");
+        ds.apply_token.map(|token| token.expose_secret().to_owned())
+    };
+    let plain = Place::with_file(SOUND);
+    assert_eq!(token(&plain, &applies), None, "none is named: the one that reads deletes too");
+    let by_variable = plain.variable("STATEWARDEN_DS_APPLY_TOKEN", "of-the-variable");
+    assert_eq!(token(&by_variable, &LoadOptions::default()), None);
+    assert_eq!(token(&by_variable, &applies).as_deref(), Some("of-the-variable"));
+
+    let gone = Place::with_file(&SOUND.replace("[ds]", "[ds]\napply_token_file = \"gone\""));
+    assert_eq!(token(&gone, &LoadOptions::default()), None, "a task that reads need not have it");
+    let errors = gone.load(&applies).expect_err("the file is not there");
+    assert!(errors.iter().any(|error| error.key == "ds.apply_token_file"), "{errors}");
+
+    let misplaced = Place::with_file(&SOUND.replace("[ds]", &format!("[ds]\napply_token_env = \"{TOKEN}\"")));
+    for options in [&applies, &LoadOptions::default()] {
+        let errors = misplaced.load(options).expect_err("no name of a variable");
+        assert!(!errors.to_string().contains(TOKEN), "{errors}");
+    }
+}

@@ -13,6 +13,14 @@ fn the_published_schemas_are_up_to_date() {
         ("explanation", SchemaOf::Explanation),
         ("checkup", SchemaOf::Checkup),
         ("inventory", SchemaOf::Inventory),
+        ("plan", SchemaOf::Plan),
+        ("planned", SchemaOf::Planned),
+        ("shown", SchemaOf::Shown),
+        ("applied", SchemaOf::Applied),
+        ("history", SchemaOf::History),
+        ("difference", SchemaOf::Difference),
+        ("audit", SchemaOf::Audit),
+        ("audit-check", SchemaOf::AuditCheck),
     ] {
         let text = format!("{:#}\n", schema(of));
         assert_is_up_to_date(&format!("docs/schema/{name}.json"), &text);
