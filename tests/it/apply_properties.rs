@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Runs, TestRunner};
@@ -12,6 +13,9 @@ use crate::acting::{Bench, outcomes, world};
 
 /// Random worlds looked at, unless `PROPTEST_CASES` says how many.
 const WORLDS: u32 = 48;
+
+/// What one world may take; half a second is usual.
+const ONE_WORLD: Duration = Duration::from_mins(2);
 
 /// Nobody may ever print this.
 const CANARY: &str = "canary-7d1f-secret";
@@ -385,7 +389,8 @@ fn no_action_on_anything_needed_and_applying_twice_is_once() {
     let gone = std::sync::atomic::AtomicUsize::new(0);
     let result = runner.run(&drawn(), |drawn| {
         let model = Model::new(drawn);
-        let count = runtime.block_on(try_world(&model))?;
+        let ends = async { tokio::time::timeout(ONE_WORLD, try_world(&model)).await };
+        let count = runtime.block_on(ends).expect("a world comes to an end")?;
         gone.fetch_add(count, std::sync::atomic::Ordering::Relaxed);
         Ok(())
     });

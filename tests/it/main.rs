@@ -6,6 +6,7 @@ mod apply_kill;
 mod apply_properties;
 mod cli;
 mod cli_acts;
+mod collect_listing;
 mod contract_dolphin;
 mod contract_flink;
 mod contract_webhdfs;
