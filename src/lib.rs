@@ -17,6 +17,7 @@ pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod domain;
+pub mod flink_metadata;
 pub mod gates;
 pub mod ledger;
 pub mod plan;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// Module, and the modules of ours it may import beside itself.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("domain", &[]),
+    ("flink_metadata", &[]),
     ("views", &["domain"]),
     ("config", &["domain", "views", "compare"]),
     ("compare", &["domain", "views", "config"]),

@@ -18,6 +18,7 @@ mod dolphin_server;
 mod dolphin_writer;
 mod examples;
 mod flink_adapter;
+mod flink_metadata;
 mod lab;
 mod ledger_contract;
 mod raw_http;
