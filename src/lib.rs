@@ -19,6 +19,7 @@ pub mod demo;
 pub mod domain;
 pub mod flink_metadata;
 pub mod gates;
+pub mod graph;
 pub mod ledger;
 pub mod plan;
 pub mod ports;

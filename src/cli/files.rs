@@ -146,6 +146,7 @@ mod tests {
             flink: FlinkView::default(),
             hdfs: HdfsView::default(),
             resources: None,
+            state: crate::views::StateView::default(),
         }
     }
 

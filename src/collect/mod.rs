@@ -79,6 +79,7 @@ pub async fn collect(sources: &Sources, config: &Config, clock: &dyn Clock, prog
         flink: FlinkView { declared_none: config.flink_none, clusters },
         hdfs,
         resources,
+        state: crate::views::StateView::default(),
     };
     progress.stage("asking about what looks absent");
     evidence::gather(sources, config, clock, &mut inventory).await;

@@ -130,6 +130,21 @@ codes! {
     /// A run directory that cannot be given to one job.
     AmbiguousJobDir = "ambiguous-job-dir", Drift, UniqueJobIds,
         "run directory of several jobs", "作业运行目录无法对应到唯一作业";
+    /// A run directory that somebody else's state rests on.
+    SharedStateDependency = "shared-state-dependency", Drift, KeepUntilFree,
+        "another run needs files of this one", "其他作业运行的状态依赖该目录中的文件";
+    /// A run directory that nothing needs any more.
+    OrphanJobRunDir = "orphan-job-run-dir", Drift, RetireRun,
+        "run directory that nothing needs any more", "已无人需要的作业运行目录";
+    /// A run directory that has to stay.
+    ProtectedJobRunDir = "protected-job-run-dir", Drift, NothingToDo,
+        "run directory that has to stay", "需要保留的作业运行目录";
+    /// A run directory of which nobody saw the end.
+    UnknownOwnerRunDir = "unknown-owner-run-dir", Drift, SayHowItEnded,
+        "run directory of a job nobody remembers", "无法确认作业是否已结束的运行目录";
+    /// A registered restore point that nobody can restore from.
+    DeadRestorePoint = "dead-restore-point", Drift, RegisterAnother,
+        "registered restore point that cannot be restored from", "已登记的恢复点无法恢复";
     /// A root inside the namespace that holds only what is over.
     MigrationResidue = "migration-residue", Drift, RetireLeftovers,
         "left-over state inside the resource namespace", "资源中心目录中残留的旧状态";

@@ -7,6 +7,7 @@ use jiff::civil::DateTime;
 use crate::config::{CheckpointRoot, Config, DsConfig};
 use crate::domain::record::NameFault;
 use crate::domain::{EntryKind, HdfsPath, HdfsUri, Place, RecordId, ResourceKind, Status};
+use crate::graph::Graph;
 use crate::views::flink::Pointer;
 use crate::views::hdfs::Look;
 use crate::views::resources::{OwnerTenant, Reference, Workflow};
@@ -100,6 +101,8 @@ pub struct Context<'a> {
     pub uses: Uses<'a>,
     /// Position of every record's parent record, where it has one.
     pub parents: Vec<Option<usize>>,
+    /// Restore points and what they need.
+    pub graph: Graph,
     /// Paths of the records of tenants that are not looked at.
     pub paths_elsewhere: Vec<HdfsPath>,
 }
@@ -117,6 +120,7 @@ impl<'a> Context<'a> {
             by_id: HashMap::new(),
             uses: inventory.resources.as_ref().map(Uses::new).unwrap_or_default(),
             parents: Vec::new(),
+            graph: Graph::new(inventory, &config.file_systems),
             paths_elsewhere: Vec::new(),
         };
         if let Some((view, ds)) = resources {

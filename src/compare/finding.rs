@@ -229,6 +229,22 @@ remedies! {
     UniqueJobIds =
         "Give every application its own checkpoint root, or a fixed unique job id (or a cluster id of its own).",
         "为每个应用使用独立的 Checkpoint 根目录，或固定且唯一的作业 id（或独立的 cluster id）。";
+    /// Nothing may go while the other run needs it.
+    KeepUntilFree =
+        "Keep this directory: a restore of the other run needs files in it. It is free once no `_metadata` that is kept names anything in it, which a savepoint in canonical format and a restart from it bring about.",
+        "保留该目录：另一次运行恢复时需要其中的文件。当保留的 `_metadata` 都不再引用其中的文件时才可释放；做一次 canonical 格式的 Savepoint 并从它重启即可达到。";
+    /// It may go.
+    RetireRun =
+        "Nothing needs it any more; `statewarden explain PATH` prints every gate with its evidence. Move it to the Trash or a quarantine as a whole, never single parts of it.",
+        "已无人需要；`statewarden explain PATH` 会列出每个条件及其依据。请整体移入 HDFS 回收站或隔离区，不要只移动其中一部分。";
+    /// Somebody has to say how the job ended.
+    SayHowItEnded =
+        "Say in `[[registry]]` how this run ended (`flink_job_id`, `job_state`, `job_ended`), or add the history server that saw it; until then it stays.",
+        "在 `[[registry]]` 中写明该次运行如何结束（`flink_job_id`、`job_state`、`job_ended`），或加入记录过它的 History Server；在此之前予以保留。";
+    /// The registration protects nothing.
+    RegisterAnother =
+        "Register another restore point for this application, such as a new savepoint of the running job; this one cannot be restored from.",
+        "为该应用登记另一个恢复点，例如对运行中的作业新做一次 Savepoint；当前登记的恢复点已无法恢复。";
     /// Retire leftovers.
     RetireLeftovers =
         "Check that nobody needs this state any more, then remove it through the resource center; nothing live is below it.",

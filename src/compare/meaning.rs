@@ -54,10 +54,11 @@ meanings! {
         means: "The latest completed restore point of a live job is proven absent: its directory, or the `_metadata` in it. \
             The point it was restored from counts only while the job has no completed checkpoint of its own that is there. \
             Before it is said, Flink is asked again after its cache has run out, so a checkpoint that was merely replaced by a \
-            newer one is not reported. The content of `_metadata` is not read.",
+            newer one is not reported. A restore point whose `_metadata` names files that are proven absent counts as well: it exists \
+            and cannot be restored from.",
             "运行中作业最近完成的恢复点已被证实不存在：目录不在，或其中的 `_metadata` 不在。只有当作业自己还没有可用的\
             已完成 Checkpoint 时，才检查它的恢复来源。下结论之前会等 Flink 的缓存过期后再问一次，因此只是被新 Checkpoint \
-            取代的情况不会报告。不读取 `_metadata` 的内容。";
+            取代的情况不会报告。`_metadata` 仍在、但其引用的文件已被证实不存在的恢复点同样报告：它存在，却无法恢复。";
         severity: "critical", "严重";
     }
     CheckpointNotAddressable {
@@ -156,6 +157,50 @@ meanings! {
             "无法对应到唯一作业的运行目录：job id 全为零或以十六个零结尾（由 cluster id 推导），可能被多个应用共用；\
             或者 Checkpoint 直接位于本应是 job id 目录的位置。在 `[[registry]]` 中登记该 job id 及其 `job_state` 后不再报告。";
         severity: "error", "错误";
+    }
+    SharedStateDependency {
+        means: "A run directory that a restore point of another run names files in, or from which a live job was restored with a mode \
+            that is not NO_CLAIM. Found in the content of `_metadata`, since Flink records the claim mode nowhere and REST forgets \
+            the first restore after a failover. A named file that is not where the name says counts for every run directory that \
+            holds a file of that bare name.",
+            "另一次运行的恢复点引用了该作业运行目录中的文件，或运行中的作业以非 NO_CLAIM 模式从这里恢复。依据来自 `_metadata` 的内容：\
+            Flink 不会记录 Claim 模式，failover 之后 REST 也不再显示最初的恢复来源。被引用的文件不在所写位置时，\
+            凡是含有同名文件的作业运行目录都算在内。";
+        severity: "info; warning inside the resource namespace", "提示；位于资源中心目录内时为警告";
+    }
+    OrphanJobRunDir {
+        means: "A run directory of which everything is proved that its removal needs: the end of its job was seen, a live run of the same \
+            application has a complete checkpoint of its own since (or the application is given up), no kept restore point names \
+            anything in it, nothing protects it, it is no generation that has to stay, and it is old enough. Views of other roots and the \
+            limits of a plan are left aside. Inside the resource namespace it is said too, although only the resource API may act there.",
+            "删除该作业运行目录所需的条件均已证实：看到了作业的终态；同一应用有运行中的作业，并在其后完成了自己的完整 Checkpoint（或应用已停用）；\
+            保留的恢复点都不引用其中的文件；没有保护；不属于要保留的恢复代际；时间足够久。其他根目录的视图和计划的限额不计在内。\
+            位于资源中心目录内时也会报告，但那里只能通过资源 API 处理。";
+        severity: "warning", "警告";
+    }
+    ProtectedJobRunDir {
+        means: "A run directory that has to stay because somebody needs it: its job is not over, there is no successor with a checkpoint of \
+            its own that is there, a restore may have claimed its files, a protection or the rollback window covers it, or it is among \
+            the newest restorable runs. The evidence names the first such reason.",
+            "仍有人需要、必须保留的作业运行目录：作业尚未结束；没有已完成自身 Checkpoint 的后继运行；其文件可能被恢复的作业占用；\
+            处于保护期或回滚窗口内；或属于最新的可恢复代际。依据给出第一个原因。";
+        severity: "info", "提示";
+    }
+    UnknownOwnerRunDir {
+        means: "A run directory of a job whose end nobody saw: no cluster, history server or registry line knows it in a terminal state. Not \
+            listed is unknown, at any age. Silent while the views of its root are not usable.",
+            "没有任何集群、History Server 或登记显示其作业已进入终态的运行目录。未列出即无法判断，与时间长短无关。\
+            该根目录的视图不可用时不报告。";
+        severity: "info", "提示";
+    }
+    DeadRestorePoint {
+        means: "A restore point of the registry that is proven absent, whose `_metadata` cannot be read or understood, or that names files \
+            that are proven absent. Its `_metadata` may be there and parse all the same: Flink itself removes shared files of restore \
+            points that a later run has claimed.",
+            "登记的恢复点已被证实不存在，或其 `_metadata` 无法读取、无法理解，或它引用的文件已被证实不存在。`_metadata` 可能仍在且可解析：\
+            被后续运行占用（CLAIM）的恢复点，其共享文件会由 Flink 自行删除。";
+        severity: "error if it is `current`, `rollback` or `pre-release`; else warning",
+            "状态为 `current`、`rollback` 或 `pre-release` 时为错误；否则为警告";
     }
     MigrationResidue {
         means: "A checkpoint root below the base path, the old root of a recorded migration, or a `.migrate` tree, that holds something and no state of a live job. \

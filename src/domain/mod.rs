@@ -11,7 +11,7 @@ pub mod record;
 pub mod text;
 
 pub use answer::{EntryKind, Existence, Status};
-pub use authority::{Authority, FileSystems, HdfsUri, Place};
+pub use authority::{Authority, FileSystems, HdfsUri, Place, UriError};
 pub use duration::Age;
 pub use job::{JobId, JobState};
 pub use path::HdfsPath;

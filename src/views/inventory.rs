@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{FlinkView, Gap, HdfsView, ResourceView};
+use super::{FlinkView, Gap, HdfsView, ResourceView, StateView};
 
 /// Version of the inventory file. Raised when a reader of the old form would misread the new one.
 pub const INVENTORY_VERSION: u32 = 1;
@@ -28,6 +28,9 @@ pub struct Inventory {
     /// DolphinScheduler; `None` if the configuration names no server.
     #[serde(default)]
     pub resources: Option<ResourceView>,
+    /// Restore points and what they name.
+    #[serde(default)]
+    pub state: StateView,
 }
 
 impl Inventory {

@@ -100,6 +100,7 @@ fn inventory(records: usize) -> Inventory {
         flink: FlinkView { declared_none: true, clusters: Vec::new() },
         hdfs,
         resources: Some(view),
+        state: statewarden::views::StateView::default(),
     }
 }
 

@@ -88,6 +88,7 @@ impl World {
             flink: FlinkView { declared_none: true, clusters: Vec::new() },
             hdfs: HdfsView::default(),
             resources: Some(resources),
+            state: statewarden::views::StateView::default(),
         };
         let mut world = Self { config, inventory };
         world.directory("/dolphinscheduler/etl/resources", OLD / 100);

@@ -19,6 +19,11 @@ pub fn skewed(context: &Context<'_>) -> Option<Finding> {
     Some(facts.into_iter().fold(finding, Finding::because))
 }
 
+/// Whether ages cannot be trusted.
+pub fn is_skewed(context: &Context<'_>) -> bool {
+    skewed(context).is_some()
+}
+
 fn between_hosts(context: &Context<'_>) -> Option<String> {
     let clock = context.inventory.hdfs.clock?;
     let skew = clock.local.duration_since(clock.server);

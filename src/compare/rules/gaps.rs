@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::compare::{Context, Finding, FindingCode, Severity, Target};
-use crate::domain::{HdfsPath, JobId, RecordId};
+use crate::domain::{HdfsPath, RecordId};
 use crate::views::{Gap, GapKind, ViewName};
 
 /// Key under which gaps are told as one finding.
@@ -79,14 +79,7 @@ fn record_at(context: &Context<'_>, path: &HdfsPath) -> Option<RecordId> {
 fn forgotten_clusters(context: &Context<'_>) -> Vec<Gap> {
     let mut gaps = Vec::new();
     for root in &context.config.roots {
-        if cluster_of_root_has_gap(context, &root.clusters) {
-            continue;
-        }
-        let strangers: Vec<HdfsPath> = super::roots::run_directories(context, root)
-            .filter(|(_, status)| !context.config.policies.min_age.has_passed(status.modified, context.now))
-            .map(|(path, _)| path)
-            .filter(|path| !is_known(context, path))
-            .collect();
+        let strangers = super::roots::strangers(context, root);
         if let Some(first) = strangers.first() {
             gaps.push(
                 Gap::incomplete(
@@ -105,24 +98,4 @@ fn forgotten_clusters(context: &Context<'_>) -> Vec<Gap> {
         }
     }
     gaps
-}
-
-fn cluster_of_root_has_gap(context: &Context<'_>, names: &[String]) -> bool {
-    let clusters = &context.inventory.flink.clusters;
-    clusters.iter().any(|cluster| !cluster.gaps.is_empty() && (names.is_empty() || names.contains(&cluster.name)))
-}
-
-fn is_known(context: &Context<'_>, run: &HdfsPath) -> bool {
-    let id = run.name().and_then(|name| JobId::parse(name).ok());
-    let by_id = |id: &JobId| {
-        context.inventory.flink.jobs().any(|(_, job)| job.id == *id)
-            || context.config.registry.iter().any(|line| line.job.as_ref() == Some(id))
-            || context.config.applications.iter().any(|app| app.jobs.contains(id))
-    };
-    id.as_ref().is_some_and(by_id)
-        || context.inventory.flink.jobs().any(|(_, job)| {
-            crate::compare::context::state_pointers(job)
-                .filter_map(|pointer| pointer.uri())
-                .any(|uri| context.resolve(uri).path().is_at_or_below(run))
-        })
 }

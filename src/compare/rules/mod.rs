@@ -8,6 +8,7 @@ pub mod namespace;
 pub mod records;
 pub mod references;
 pub mod roots;
+pub mod runs;
 pub mod storage;
 pub mod unmanaged;
 
@@ -28,6 +29,9 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(roots::foreign_entries(context));
     findings.extend(roots::ambiguous_directories(context));
     findings.extend(roots::residue(context));
+    findings.extend(runs::of_run_directories(context, &crate::gates::run::verdicts(context)));
+    findings.extend(runs::shared_state(context));
+    findings.extend(runs::dead_restore_points(context));
     findings.extend(references::dangling(context, &records));
     findings.extend(references::writes_into_resources(context));
     findings.extend(records.findings);

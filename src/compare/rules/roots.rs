@@ -57,6 +57,40 @@ pub fn run_directories<'a>(
     runs.into_iter()
 }
 
+/// Run directories that are younger than `min_age` and whose owner no configured cluster, registry line or application knows: a
+/// cluster may be missing from the configuration. None where a cluster of that root has a gap of its own: then that cluster may
+/// be the owner.
+pub fn strangers(context: &Context<'_>, root: &CheckpointRoot) -> Vec<HdfsPath> {
+    if cluster_of_root_has_gap(context, &root.clusters) {
+        return Vec::new();
+    }
+    run_directories(context, root)
+        .filter(|(_, status)| !context.config.policies.min_age.has_passed(status.modified, context.now))
+        .map(|(path, _)| path)
+        .filter(|path| !is_known(context, path))
+        .collect()
+}
+
+fn cluster_of_root_has_gap(context: &Context<'_>, names: &[String]) -> bool {
+    let clusters = &context.inventory.flink.clusters;
+    clusters.iter().any(|cluster| !cluster.gaps.is_empty() && (names.is_empty() || names.contains(&cluster.name)))
+}
+
+fn is_known(context: &Context<'_>, run: &HdfsPath) -> bool {
+    let id = run.name().and_then(|name| JobId::parse(name).ok());
+    let by_id = |id: &JobId| {
+        context.inventory.flink.jobs().any(|(_, job)| job.id == *id)
+            || context.config.registry.iter().any(|line| line.job.as_ref() == Some(id))
+            || context.config.applications.iter().any(|app| app.jobs.contains(id))
+    };
+    id.as_ref().is_some_and(by_id)
+        || context.inventory.flink.jobs().any(|(_, job)| {
+            crate::compare::context::state_pointers(job)
+                .filter_map(|pointer| pointer.uri())
+                .any(|uri| context.resolve(uri).path().is_at_or_below(run))
+        })
+}
+
 /// `foreign-entry-in-root`: an entry that is no run directory.
 pub fn foreign_entries(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();

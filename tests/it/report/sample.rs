@@ -179,6 +179,7 @@ pub fn inventory() -> Inventory {
         flink: flink(),
         hdfs: hdfs(),
         resources: Some(resources()),
+        state: statewarden::views::StateView::default(),
     }
 }
 
