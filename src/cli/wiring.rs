@@ -17,7 +17,13 @@ use crate::views::Generation;
 
 /// The readers of everything the configuration names. Nothing is asked yet; what fails here is a file or a setting.
 pub fn connect(config: &Config, recurse: bool) -> anyhow::Result<Sources> {
-    Ok(Sources { flink: flink(config)?, hdfs: Arc::new(hdfs(config)?), resources: resources(config)?, recurse })
+    Ok(Sources {
+        flink: flink(config)?,
+        hdfs: Arc::new(hdfs(config)?),
+        resources: resources(config)?,
+        recurse,
+        metadata: Arc::default(),
+    })
 }
 
 /// The readers of all clusters, in the order of the configuration.

@@ -72,6 +72,11 @@ pub(super) async fn ask_about(sources: &Sources, view: &mut HdfsView, path: &Hdf
     ask(sources, view, BTreeSet::from([path.clone()]), false).await;
 }
 
+/// Asks about every path that looks absent or was not read, inside run directories.
+pub(super) async fn ask_inside(sources: &Sources, view: &mut HdfsView, paths: BTreeSet<HdfsPath>) {
+    ask(sources, view, paths, true).await;
+}
+
 /// DolphinScheduler's own opinion on one file, where it can have one, and on a file that is there for a tenant of which nothing
 /// absent can be viewed any more: what vouched for the store may be deleted by now.
 pub(super) async fn ask_opinions_around(
@@ -321,6 +326,7 @@ async fn ask_restore_points(sources: &Sources, config: &Config, inventory: &mut 
         |path: &&HdfsPath| matches!(inventory.hdfs.look(path), Look::Present(s) if s.kind == EntryKind::Directory);
     let metadata: BTreeSet<HdfsPath> = points.iter().filter(is_directory).map(|path| path.join("_metadata")).collect();
     ask(sources, &mut inventory.hdfs, metadata, true).await;
+    super::state::read_named(sources, config, inventory).await;
 }
 
 fn here(config: &Config, pointer: &Pointer) -> Option<HdfsPath> {

@@ -78,7 +78,7 @@ fn is_above_runs(root: &CheckpointRoot, path: &HdfsPath) -> bool {
 }
 
 /// Lists level by level; what cannot be listed is a gap, what is absent an answer with its nearest existing ancestor listed.
-async fn walk(
+pub(super) async fn walk(
     hdfs: &dyn HdfsRead,
     view: &mut HdfsView,
     start: Vec<HdfsPath>,

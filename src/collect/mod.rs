@@ -8,10 +8,13 @@
 pub mod again;
 mod evidence;
 mod list;
+mod state;
 
 use std::sync::Arc;
 
 use futures::future::join_all;
+
+pub use state::MetadataCache;
 
 use crate::config::Config;
 use crate::ports::clock::Clock;
@@ -29,8 +32,10 @@ pub struct Sources {
     pub hdfs: Arc<dyn HdfsRead>,
     /// DolphinScheduler, if the platform has one.
     pub resources: Option<Arc<dyn ResourceRead>>,
-    /// Walk below run directories too. Costs a call for each `chk-*` and `shared`.
+    /// Walk below directories that look like run directories and lie in no configured root.
     pub recurse: bool,
+    /// What restore points were read to hold, from one reading to the next.
+    pub metadata: Arc<MetadataCache>,
 }
 
 /// Told how far the collection is.
@@ -69,18 +74,22 @@ pub async fn collect(sources: &Sources, config: &Config, clock: &dyn Clock, prog
         progress.stage("reading workflows");
         source.fetch_workflows(view).await;
     }
-    progress.stage("reading Flink again");
-    let after = read_clusters(sources).await;
-    let clusters = before.into_iter().zip(after).map(|(before, after)| merge_readings(before, after)).collect();
     let mut inventory = Inventory {
         inventory_version: INVENTORY_VERSION,
         started,
         taken: started,
-        flink: FlinkView { declared_none: config.flink_none, clusters },
+        flink: FlinkView { declared_none: config.flink_none, clusters: before },
         hdfs,
         resources,
         state: crate::views::StateView::default(),
     };
+    progress.stage("listing run directories");
+    state::gather(sources, config, &mut inventory, progress).await;
+    progress.stage("reading Flink again");
+    let after = read_clusters(sources).await;
+    let before = std::mem::take(&mut inventory.flink.clusters);
+    inventory.flink.clusters =
+        before.into_iter().zip(after).map(|(before, after)| merge_readings(before, after)).collect();
     progress.stage("asking about what looks absent");
     evidence::gather(sources, config, clock, &mut inventory).await;
     inventory.flink.clusters.sort_by(|a, b| a.name.cmp(&b.name));

@@ -245,6 +245,10 @@ remedies! {
     RegisterAnother =
         "Register another restore point for this application, such as a new savepoint of the running job; this one cannot be restored from.",
         "为该应用登记另一个恢复点，例如对运行中的作业新做一次 Savepoint；当前登记的恢复点已无法恢复。";
+    /// A restore point that is not understood.
+    InspectPoint =
+        "Look at this `_metadata` by hand (`statewarden metadata PATH` names the place that is not understood). While it stays, no other run directory can be proved free.",
+        "人工检查该 `_metadata`（`statewarden metadata PATH` 会指出无法理解的位置）。它还在时，无法证实其他作业运行目录已可释放。";
     /// Retire leftovers.
     RetireLeftovers =
         "Check that nobody needs this state any more, then remove it through the resource center; nothing live is below it.",

@@ -34,6 +34,7 @@ impl FindingCode {
             Self::SizeMismatch => &[Remedy::LeaveTheSum],
             Self::MassAbsence => &[Remedy::UploadSentinel],
             Self::DanglingWorkflowReference => &[Remedy::BindFullName],
+            Self::DeadRestorePoint => &[Remedy::InspectPoint],
             _ => &[],
         }
     }
@@ -199,8 +200,9 @@ meanings! {
             points that a later run has claimed.",
             "登记的恢复点已被证实不存在，或其 `_metadata` 无法读取、无法理解，或它引用的文件已被证实不存在。`_metadata` 可能仍在且可解析：\
             被后续运行占用（CLAIM）的恢复点，其共享文件会由 Flink 自行删除。";
-        severity: "error if it is `current`, `rollback` or `pre-release`; else warning",
-            "状态为 `current`、`rollback` 或 `pre-release` 时为错误；否则为警告";
+        severity: "error if it is `current`, `rollback` or `pre-release`; else warning; info for one that nobody registered and whose \
+            `_metadata` is not understood",
+            "状态为 `current`、`rollback` 或 `pre-release` 时为错误；否则为警告；未登记但 `_metadata` 无法理解的为提示";
     }
     MigrationResidue {
         means: "A checkpoint root below the base path, the old root of a recorded migration, or a `.migrate` tree, that holds something and no state of a live job. \

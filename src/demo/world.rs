@@ -762,6 +762,17 @@ impl World {
         self.config.ds.as_ref().map(|ds| token_of(&ds.token))
     }
 
+    /// The Flink version that writes at a path: that of the first cluster of the root around it, else of the first cluster.
+    pub fn flink_version_at(&self, path: &str) -> &str {
+        let root =
+            self.config.checkpoint_roots.iter().find(|root| {
+                path.strip_prefix(root.path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
+            });
+        let writes = |cluster: &&FlinkCluster| root.is_some_and(|root| root.clusters.contains(&cluster.cluster));
+        let cluster = self.flink.iter().find(writes).or_else(|| self.flink.first());
+        cluster.map_or("1.20.5", |cluster| &cluster.flink_version)
+    }
+
     /// What `/jobmanager/config` of a cluster shows as its checkpoint directory.
     pub fn checkpoint_dir(&self, cluster: &FlinkCluster) -> Option<String> {
         let root = || self.config.checkpoint_roots.iter().find(|root| root.clusters.contains(&cluster.cluster));

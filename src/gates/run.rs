@@ -125,7 +125,10 @@ impl<'a> Judge<'_, '_, 'a> {
             return GateResult::unknown(RunGate::View, format!("{} writes there: {}", cluster.name, gap.detail));
         }
         if !context.inventory.flink.declared_none && context.inventory.flink.clusters.is_empty() {
-            return GateResult::unknown(RunGate::View, "no Flink cluster was read, and nothing says that there is none");
+            return GateResult::unknown(
+                RunGate::View,
+                "no Flink cluster was read, and nothing says that there is none",
+            );
         }
         let touches = |gap: &&Gap| {
             gap.path.as_ref().is_none_or(|at| at.is_at_or_below(&run.root.path) || run.root.path.is_below(at))
@@ -329,9 +332,8 @@ impl<'a> Judge<'_, '_, 'a> {
         if from_here.is_none() && !may_be {
             return GateResult::proved(gate, format!("{who} is of another application"));
         }
-        let mode = from_here
-            .as_ref()
-            .map_or(self.context().config.policies.restore_mode, |path| self.runs.mode_of(path));
+        let mode =
+            from_here.as_ref().map_or(self.context().config.policies.restore_mode, |path| self.runs.mode_of(path));
         if mode == RestoreMode::NoClaim {
             return match (&from_here, live.own) {
                 (Some(path), None) => GateResult::refuted(
@@ -423,16 +425,15 @@ impl<'a> Judge<'_, '_, 'a> {
     /// A restore point of a live job that lies in HDFS and whose content was not read.
     fn unread_pointer(&self, run: &Run<'_>) -> Option<String> {
         for live in &self.runs.live {
-            for point in &live.job.latest {
-                let Some(uri) = point.pointer.uri() else { continue };
+            if let Some(uri) = live.job.latest.as_ref().and_then(|point| point.pointer.uri()) {
                 let place = self.context().resolve(uri);
                 let read = place.here().is_some_and(|path| {
                     self.context().graph.point(path).is_some() || self.context().presence(path) == Presence::Absent
                 });
                 // One that is gone is a finding of its own, and names nothing any more.
-                let gone = place.here().is_some_and(|path| {
-                    self.context().presence(&path.join("_metadata")) == Presence::Absent
-                });
+                let gone = place
+                    .here()
+                    .is_some_and(|path| self.context().presence(&path.join("_metadata")) == Presence::Absent);
                 if !read && !gone && !place.path().is_at_or_below(&run.path) {
                     let id = &live.job.id;
                     return Some(format!("{} of live job {id} was not read", printable(&uri.to_string())));
@@ -450,16 +451,18 @@ impl<'a> Judge<'_, '_, 'a> {
         if let Some(entry) = entry {
             return GateResult::refuted(gate, format!("policies.protect names {}", printable(entry)));
         }
-        let in_force = |line: &&RegistryEntry| {
-            line.status.protects() || line.protected_until.is_some_and(|until| until > now)
-        };
+        let in_force =
+            |line: &&RegistryEntry| line.status.protects() || line.protected_until.is_some_and(|until| until > now);
         let covers = |line: &&RegistryEntry| match (&line.restore_path, &line.job) {
             (Some(uri), _) => overlaps(self.context().resolve(uri).path()),
             (None, Some(job)) => run.jobs.contains(job),
             (None, None) => false,
         };
         if let Some(line) = config.registry.iter().filter(in_force).find(covers) {
-            return GateResult::refuted(gate, format!("the registry protects a restore point of {}", printable(&line.app)));
+            return GateResult::refuted(
+                gate,
+                format!("the registry protects a restore point of {}", printable(&line.app)),
+            );
         }
         let window = config.policies.rollback_window;
         match self.runs.end_of_run(run).and_then(|end| end.at) {
@@ -467,7 +470,9 @@ impl<'a> Judge<'_, '_, 'a> {
                 GateResult::refuted(gate, format!("ended less than {window} ago: a rollback must stay possible"))
             }
             Some(_) => GateResult::proved(gate, "nothing protects it, and the rollback window is over"),
-            None => GateResult::unknown(gate, "when it ended is not known, so neither is the end of the rollback window"),
+            None => {
+                GateResult::unknown(gate, "when it ended is not known, so neither is the end of the rollback window")
+            }
         }
     }
 
@@ -491,10 +496,15 @@ impl<'a> Judge<'_, '_, 'a> {
         let newer = of_app
             .iter()
             .filter(|other| other.path != run.path)
-            .filter(|other| time(other).is_some_and(|its| time(run).is_none_or(|own| (its, &other.path) > (own, &run.path))))
+            .filter(|other| {
+                time(other).is_some_and(|its| time(run).is_none_or(|own| (its, &other.path) > (own, &run.path)))
+            })
             .count();
         if newer >= keep as usize {
-            return GateResult::proved(gate, format!("{newer} newer restorable runs of {}, {keep} stay", printable(app)));
+            return GateResult::proved(
+                gate,
+                format!("{newer} newer restorable runs of {}, {keep} stay", printable(app)),
+            );
         }
         match &run.restorable {
             Restorable::Unknown(why) => GateResult::unknown(gate, format!("whether it can be restored from: {why}")),
@@ -527,12 +537,11 @@ fn writes_to(cluster: &ClusterView, run: &Run<'_>) -> bool {
 }
 
 /// The first gap of a cluster that can veto; one that is declared gone vetoes nothing.
-fn first_gap<'v>(
-    context: &'v Context<'_>,
-    of: impl Fn(&ClusterView) -> bool,
-) -> Option<(&'v ClusterView, &'v Gap)> {
+fn first_gap<'v>(context: &'v Context<'_>, of: impl Fn(&ClusterView) -> bool) -> Option<(&'v ClusterView, &'v Gap)> {
     let clusters = context.inventory.flink.clusters.iter().filter(|cluster| of(cluster));
-    clusters.flat_map(|cluster| cluster.gaps.iter().map(move |gap| (cluster, gap))).find(|(_, gap)| gap.view == ViewName::Flink)
+    clusters
+        .flat_map(|cluster| cluster.gaps.iter().map(move |gap| (cluster, gap)))
+        .find(|(_, gap)| gap.view == ViewName::Flink)
 }
 
 /// The best of several ways in which a gate can hold.

@@ -90,9 +90,7 @@ impl Graph {
             .state
             .points
             .iter()
-            .map(|(directory, point)| {
-                (directory.clone(), point_of(directory, &point.reading, inventory, file_systems))
-            })
+            .map(|(directory, point)| (directory.clone(), point_of(directory, &point.reading, inventory, file_systems)))
             .collect();
         let holders = holders(&points, inventory);
         Self { points, holders }
@@ -135,12 +133,10 @@ impl Graph {
     /// Whether the directory of a restore point can be moved.
     pub fn movable(&self, directory: &HdfsPath) -> Movable {
         match self.points.get(directory) {
-            Some(point) if point.unread.is_none() => {
-                match point.needs.iter().filter(|need| !need.relative).count() {
-                    0 => Movable::Yes,
-                    absolute => Movable::No(absolute),
-                }
-            }
+            Some(point) if point.unread.is_none() => match point.needs.iter().filter(|need| !need.relative).count() {
+                0 => Movable::Yes,
+                absolute => Movable::No(absolute),
+            },
             _ => Movable::Unknown,
         }
     }

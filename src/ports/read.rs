@@ -23,6 +23,17 @@ pub enum ListAnswer {
     Unread(Gap),
 }
 
+/// The content of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileAnswer {
+    /// Every byte of it.
+    Whole(Vec<u8>),
+    /// The active NameNode answered `FileNotFoundException`.
+    Absent,
+    /// Refused, failed, or not as long as it was announced; the gap names the path.
+    Unread(Gap),
+}
+
 /// Whether the file system takes writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteState {
@@ -58,6 +69,9 @@ pub trait HdfsRead: Send + Sync {
 
     /// What sits at one path, on the active NameNode.
     async fn fetch_status(&self, path: &HdfsPath) -> Existence;
+
+    /// The content of a file whose length is known from its status. Another number of bytes is no content.
+    async fn read_file(&self, path: &HdfsPath, length: u64) -> FileAnswer;
 
     /// Totals of a subtree; `None` with any answer but a summary.
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary>;

@@ -8,7 +8,10 @@
 //! With several URLs each question goes to the NameNode that answered as active last, then to the others. A standby refuses
 //! by itself; an *observer* does answer reads and can lag behind, so it has no place in `hdfs.urls`.
 //!
-//! Not here: writes, the content of files, SPNEGO (a delegation token does instead), walking of trees.
+//! The content of a file comes from a DataNode: the one hop there is followed by hand, without our credentials, since the
+//! NameNode has put into the address what the DataNode needs.
+//!
+//! Not here: writes, SPNEGO (a delegation token does instead), walking of trees.
 
 mod address;
 mod failover;
@@ -27,10 +30,10 @@ use self::failover::{Node, Nodes, PAUSE};
 use self::listing::{Collected, Step};
 use self::question::{Class, Failure, Operation, Question};
 use self::wire::Owners;
-use super::http::{HttpClient, HttpSetupError, HttpWriter};
-use crate::config::HdfsConfig;
+use super::http::{Answer, HttpClient, HttpSetupError, HttpWriter};
+use crate::config::{Credentials, HdfsConfig, HttpConfig};
 use crate::domain::{Existence, HdfsPath};
-use crate::ports::read::{HdfsRead, ListAnswer, WriteState};
+use crate::ports::read::{FileAnswer, HdfsRead, ListAnswer, WriteState};
 use crate::views::Gap;
 use crate::views::hdfs::{ClockReading, ContentSummary};
 
@@ -47,6 +50,8 @@ pub struct ServerDefaults {
 /// The reader of one HDFS.
 pub struct WebHdfs {
     http: HttpClient,
+    /// For DataNodes: carries none of our headers.
+    data: HttpClient,
     writer: HttpWriter,
     nodes: Nodes,
     identity: Identity,
@@ -80,8 +85,10 @@ impl std::fmt::Debug for WebHdfs {
 impl WebHdfs {
     /// A reader with the addresses, identity and limits of the configuration. Asks nothing yet.
     pub fn new(config: &HdfsConfig) -> Result<Self, HttpSetupError> {
+        let without_credentials = HttpConfig { credentials: Credentials::None, ..config.http.clone() };
         Ok(Self {
             http: HttpClient::new(&config.http, &[])?,
+            data: HttpClient::new(&without_credentials, &[])?,
             writer: HttpWriter::new(&config.http, &[])?,
             nodes: Nodes::new(&config.urls),
             identity: Identity::new(config),
@@ -173,6 +180,51 @@ impl WebHdfs {
         }
     }
 
+    /// The bytes of a file, from whichever NameNode is active.
+    async fn open_file(&self, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
+        let mut failures = Vec::new();
+        for (at, node) in self.nodes.in_order() {
+            match self.open_by(node, question).await {
+                Err(failure) if failure.class.tries_next() => failures.push(failure.by(&node.name)),
+                outcome => {
+                    if outcome.as_ref().map_or_else(|failure| failure.class.is_from_active(), |_| true) {
+                        self.nodes.remember(at);
+                    }
+                    return outcome.map_err(|failure| failure.by(&node.name));
+                }
+            }
+        }
+        Err(Failure::of_all(failures))
+    }
+
+    async fn open_by(&self, node: &Node, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
+        let url = address::of(&node.base, question, &self.identity);
+        let answer = self.http.get(&url).await.map_err(|fault| Failure::http(&fault))?;
+        match (answer.status, &answer.location) {
+            (307 | 302, Some(location)) => {
+                let target = address::of_datanode(&url, location)?;
+                let data = self.data.get(&target).await.map_err(|fault| {
+                    // A DataNode that does not answer is no reason to ask the other NameNode: it names the same ones.
+                    let failure = Failure::http(&fault);
+                    Failure::new(Class::Exception, format!("the DataNode: {}", failure.came_back))
+                })?;
+                self.content(data, question)
+            }
+            _ => self.content(answer, question),
+        }
+    }
+
+    fn content(&self, answer: Answer, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
+        // A page of a proxy is HTML, and an exception JSON; a file comes as neither.
+        if answer.status == 200 && !answer.is_json() && answer.content_type != "text/html" {
+            return Ok(answer.body);
+        }
+        match wire::open(&answer, question.op, |text| self.identity.scrub(text)) {
+            Ok(_) => Err(Failure::new(Class::NotUnderstood, "JSON where the bytes of a file were asked for")),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// One pass over the pages of a directory.
     async fn list_from_start(&self, path: &HdfsPath, op: Operation) -> Pass {
         let mut collected = Collected::default();
@@ -224,6 +276,19 @@ impl HdfsRead for WebHdfs {
         answer
             .and_then(|fetched| self.understand(&fetched, |text| wire::parse_status(text, &self.owners)))
             .map_or_else(|failure| failure.into_existence(&question), Existence::Present)
+    }
+
+    async fn read_file(&self, path: &HdfsPath, length: u64) -> FileAnswer {
+        let question = Question::new(Operation::Open, path);
+        match self.open_file(&question).await {
+            Ok(bytes) if bytes.len() as u64 == length => FileAnswer::Whole(bytes),
+            Ok(bytes) => {
+                let came = format!("{} bytes came of {length}", bytes.len());
+                FileAnswer::Unread(Failure::new(Class::CutShort, came).into_gap(&question))
+            }
+            Err(failure) if failure.class == Class::NotFound => FileAnswer::Absent,
+            Err(failure) => FileAnswer::Unread(failure.into_gap(&question)),
+        }
     }
 
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary> {

@@ -14,6 +14,8 @@ pub(super) enum Operation {
     List,
     /// One path.
     Status,
+    /// The content of a file; a NameNode sends on to a DataNode, HttpFS and Knox give it themselves.
+    Open,
     /// Totals of a subtree.
     Summary,
     /// Where a deleted file would go (2.8).
@@ -33,6 +35,7 @@ impl Operation {
             Self::ListBatch => "LISTSTATUS_BATCH",
             Self::List => "LISTSTATUS",
             Self::Status => "GETFILESTATUS",
+            Self::Open => "OPEN",
             Self::Summary => "GETCONTENTSUMMARY",
             Self::TrashRoot => "GETTRASHROOT",
             Self::ServerDefaults => "GETSERVERDEFAULTS",

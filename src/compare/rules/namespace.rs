@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use super::runs::names_gone;
 use crate::compare::context::Presence;
 use crate::compare::{Context, Finding, FindingCode, Remedy, Severity, Target};
 use crate::domain::text::printable;
 use crate::domain::{HdfsPath, HdfsUri, JobId, Place};
+use crate::graph::Completeness;
 use crate::views::flink::{Pointer, Restored};
 use crate::views::{ClusterView, JobView};
 
-/// `checkpoint-in-resource-namespace`: the latest or the restored path of a live job lies below the base path. The whole base
+/// `checkpoint-in-resource-namespace`: the latest or the restored path of a live job, or a file that its latest restore point
+/// names, lies below the base path. The whole base
 /// path is the namespace, also below tenants that are gone: removing a tenant removes its directory recursively.
 pub fn checkpoints_in_namespace(context: &Context<'_>) -> Vec<Finding> {
     let Some(base) = context.base_path() else { return Vec::new() };
@@ -28,8 +31,27 @@ pub fn checkpoints_in_namespace(context: &Context<'_>) -> Vec<Finding> {
                 roots.entry(state_root(context, base, cluster, &path)).or_default().push(fact);
             }
         }
+        for (path, fact) in named_in_namespace(context, base, job) {
+            roots.entry(state_root(context, base, cluster, &path)).or_default().push(fact);
+        }
     }
     roots.into_iter().map(|(root, facts)| finding_of_root(context, &root, facts)).collect()
+}
+
+/// Files below the base path that the latest restore point of a job names: one for each directory that is state there.
+fn named_in_namespace(context: &Context<'_>, base: &HdfsPath, job: &JobView) -> BTreeMap<HdfsPath, String> {
+    let mut found = BTreeMap::new();
+    let latest = job.latest.as_ref().and_then(|latest| Some(context.resolve(latest.pointer.uri()?)));
+    let Some(Place::Here(latest)) = latest else { return found };
+    let Some(point) = context.graph.point(&latest) else { return found };
+    // Files beside the `_metadata` go with it, and that it lies there is said already.
+    let outside = point.needs.iter().filter_map(|need| need.path.as_ref()).filter(|path| !path.is_below(&latest));
+    for path in outside.filter(|path| path.is_below(base)) {
+        let place = topmost_state_directory(path);
+        let named = printable(path.as_str());
+        found.entry(place).or_insert_with(|| format!("the latest restore point of live job {} names {named}", job.id));
+    }
+    found
 }
 
 fn finding_of_root(context: &Context<'_>, root: &HdfsPath, facts: Vec<String>) -> Finding {
@@ -83,7 +105,8 @@ fn topmost_state_directory(path: &HdfsPath) -> HdfsPath {
 }
 
 /// `live-job-checkpoint-missing`: the latest completed restore point of a live job is proven absent; the restored one counts
-/// only where there is no own completed checkpoint, or that is proven absent too. By existence of the directory and of `_metadata` in it.
+/// only where there is no own completed checkpoint, or that is proven absent too. By existence of the directory, of `_metadata` in it,
+/// and of every file that names: one with holes exists and cannot be restored from.
 pub fn restore_points_missing(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // A job that ended between the two readings counts as live, but it may have removed its own checkpoints at its end.
@@ -100,8 +123,14 @@ pub fn restore_points_missing(context: &Context<'_>) -> Vec<Finding> {
             ("restore path, and no own completed checkpoint is present", restored),
         ];
         for (role, point) in both {
-            if let Some((path, Presence::Absent)) = point {
-                findings.push(missing(context, cluster, job, role, &path));
+            match point {
+                Some((path, Presence::Absent)) => findings.push(missing(context, cluster, job, role, &path)),
+                Some((path, Presence::Present(_))) => {
+                    if let Completeness::Holes(holes) = context.graph.completeness(&path) {
+                        findings.push(missing(context, cluster, job, role, &path).because(names_gone(&holes)));
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -115,9 +144,14 @@ fn missing(context: &Context<'_>, cluster: &ClusterView, job: &JobView, role: &s
         Target::path(path),
         "namespace::restore_points_missing",
     );
-    let gone =
-        if context.presence(path) == Presence::Absent { "the directory is gone" } else { "its _metadata is gone" };
-    finding.because(format!("{role} of live job {} ({}) on {}; {gone}", job.id, printable(&job.name), cluster.name))
+    let gone = if context.presence(path) == Presence::Absent {
+        "; the directory is gone"
+    } else if context.presence(&path.join("_metadata")) == Presence::Absent {
+        "; its _metadata is gone"
+    } else {
+        ""
+    };
+    finding.because(format!("{role} of live job {} ({}) on {}{gone}", job.id, printable(&job.name), cluster.name))
 }
 
 /// The path of a restore point in the file system that is read, and whether `_metadata` (or the file it is) is there.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::compare::context::Presence;
 use crate::compare::{Context, Finding, FindingCode, Remedy, Severity, Target};
 use crate::config::{CheckpointRoot, RestoreMode};
-use crate::domain::text::printable;
 use crate::domain::HdfsPath;
+use crate::domain::text::printable;
 use crate::gates::run::{RunVerdict, in_words};
 use crate::gates::runs::Runs;
 use crate::gates::{RunGate, Verdict};
@@ -31,7 +31,9 @@ fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
     if verdict.is_orphan {
         let finding = new(FindingCode::OrphanJobRunDir, Severity::Warning);
         let proofs = verdict.gates.iter().filter(|result| result.verdict == Verdict::Proved);
-        return Some(proofs.fold(finding, |finding, result| finding.because(format!("{}: {}", result.gate, result.evidence))));
+        return Some(
+            proofs.fold(finding, |finding, result| finding.because(format!("{}: {}", result.gate, result.evidence))),
+        );
     }
     if let Some(keeper) = verdict.keeper() {
         let finding = new(FindingCode::ProtectedJobRunDir, Severity::Info);
@@ -100,8 +102,12 @@ fn dependency(context: &Context<'_>, path: &HdfsPath, facts: BTreeSet<String>) -
     facts.into_iter().fold(finding, Finding::because)
 }
 
-/// `dead-restore-point`: a registered restore point that is absent, cannot be read, or names files that are gone.
+/// `dead-restore-point`: a registered restore point that is absent, cannot be read, or names files that are gone. One that nobody
+/// registered is told as info if its `_metadata` is not understood: it may name anything, so nothing can be proved free beside it.
 pub fn dead_restore_points(context: &Context<'_>) -> Vec<Finding> {
+    let new = |path: &HdfsPath, severity| {
+        Finding::new(FindingCode::DeadRestorePoint, severity, Target::path(path), "runs::dead_restore_points")
+    };
     let mut findings = Vec::new();
     for line in &context.config.registry {
         let Some(uri) = &line.restore_path else { continue };
@@ -109,9 +115,12 @@ pub fn dead_restore_points(context: &Context<'_>) -> Vec<Finding> {
         let Some(why) = why_dead(context, &path) else { continue };
         let protects = line.status.protects();
         let severity = if protects { Severity::Error } else { Severity::Warning };
-        let finding =
-            Finding::new(FindingCode::DeadRestorePoint, severity, Target::path(&path), "runs::dead_restore_points");
-        findings.push(finding.because(format!("registered for {}: {why}", printable(&line.app))));
+        findings.push(new(&path, severity).because(format!("registered for {}: {why}", printable(&line.app))));
+    }
+    for (path, point) in context.graph.points() {
+        let Some(why) = &point.unread else { continue };
+        let why = format!("its _metadata may name anything: {}", printable(why));
+        findings.push(new(path, Severity::Info).because(why).with_remedy(Remedy::InspectPoint));
     }
     findings
 }

@@ -17,10 +17,6 @@ pub const ROOT_ID: u64 = 16_385;
 /// What a file of a known length but unknown content is filled with.
 const FILLER: &[u8] = b"# embedded platform\n";
 
-/// Stands in for a checkpoint's `_metadata`: magic number and version 4 of the format, no operators, start of the trailer.
-const METADATA: &[u8] =
-    &[0x49, 0x60, 0x67, 0x2d, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xac, 0xed, 0x00, 0x05, 0x70];
-
 /// A name, ordered as Java orders signed bytes: a name that begins with a non-ASCII byte sorts before all ASCII names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JavaName(pub Box<str>);
@@ -217,7 +213,7 @@ impl FileSystem {
         let mtime_ms = world.server_time(entry.mtime_age).as_millisecond();
         let id = match entry.kind {
             EntryType::Dir => self.plant_dir(path),
-            EntryType::File => self.plant_file(path, entry),
+            EntryType::File => self.plant_file(world, path, entry),
         };
         self.change(id, |inode| {
             inode.mtime_ms = mtime_ms;
@@ -254,10 +250,10 @@ impl FileSystem {
         here
     }
 
-    fn plant_file(&mut self, path: &str, entry: &Entry) -> u64 {
+    fn plant_file(&mut self, world: &World, path: &str, entry: &Entry) -> u64 {
         let (parent, name) = split(path);
         let parent = self.plant_dir(parent);
-        let content = (name == "_metadata").then(|| metadata_bytes(entry.metadata));
+        let content = (name == "_metadata").then(|| metadata_bytes(world, path, entry));
         let length = content.as_ref().map_or(entry.size, |bytes| bytes.len() as u64);
         let body = InodeBody::File { length, open: entry.open, content };
         self.add_child(parent, name, "hdfs", 0o644, i64::MIN, body)
@@ -568,10 +564,16 @@ impl InodeBody {
     }
 }
 
-fn metadata_bytes(damage: Option<Damage>) -> Vec<u8> {
-    match damage {
-        None => METADATA.to_vec(),
-        Some(Damage::Truncated) => METADATA[..METADATA.len() / 2].to_vec(),
+/// What a `_metadata` of the world holds, as Flink of the cluster that writes there would write it.
+fn metadata_bytes(world: &World, path: &str, entry: &Entry) -> Vec<u8> {
+    let number = path.rsplit_once("/chk-").and_then(|(_, rest)| rest.split('/').next()?.parse().ok());
+    let absolute =
+        |file: &String| if file.starts_with('/') { format!("{}{file}", world.authority()) } else { file.clone() };
+    let files: Vec<String> = entry.refers_to.iter().flatten().map(absolute).collect();
+    let whole = super::metadata::bytes(world.flink_version_at(path), number.unwrap_or(1), &files);
+    match entry.metadata {
+        None => whole,
+        Some(Damage::Truncated) => whole[..whole.len() / 2].to_vec(),
         Some(Damage::Garbage) => b"this is no checkpoint".to_vec(),
     }
 }

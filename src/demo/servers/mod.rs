@@ -7,6 +7,7 @@ pub mod dolphin;
 pub mod fault;
 pub mod file_system;
 pub mod flink;
+mod metadata;
 pub mod webhdfs;
 pub mod wire;
 

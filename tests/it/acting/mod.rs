@@ -58,6 +58,7 @@ impl Bench {
             hdfs: Arc::new(WebHdfs::new(config.hdfs.as_ref().expect("an [hdfs] section")).expect("a reader")),
             resources: Some(Arc::new(Dolphin::new(ds).expect("a reader"))),
             recurse: false,
+            metadata: Arc::default(),
         };
         let generation = Generation::of_version(&ds.version).expect("a known version");
         let write = DolphinWrite::new(ds, generation).expect("a writer");
