@@ -14,7 +14,7 @@ use super::{Progress, Sources, evidence};
 use crate::config::Config;
 use crate::domain::{EntryKind, Existence, HdfsPath, HdfsUri, JobId, Place, Status};
 use crate::flink_metadata;
-use crate::ports::read::{FileAnswer, HdfsRead};
+use crate::ports::read::{FileAnswer, HdfsRead, ListAnswer};
 use crate::views::flink::{Pointer, Restored};
 use crate::views::hdfs::Look;
 use crate::views::state::{NamedFile, Reading, RestorePoint};
@@ -56,7 +56,11 @@ pub(super) async fn gather(sources: &Sources, config: &Config, inventory: &mut I
         // HDFS as a whole gave no answer; that is said once.
         return;
     }
+    if !config.roots.is_empty() {
+        inventory.state.trash_interval_minutes = sources.hdfs.fetch_trash_interval().await;
+    }
     list_insides(sources, config, &mut inventory.hdfs, progress).await;
+    list_snapshots(sources, config, inventory).await;
     list_restore_points(sources, config, inventory, progress).await;
     progress.stage("reading restore points");
     read_points(sources, inventory, progress).await;
@@ -111,6 +115,28 @@ async fn list_insides(sources: &Sources, config: &Config, view: &mut HdfsView, p
                 gap.inside_run = true;
             }
         }
+    }
+}
+
+/// Lists the snapshots of every snapshottable directory in a root. What cannot be listed is said to have one that nobody could name.
+async fn list_snapshots(sources: &Sources, config: &Config, inventory: &mut Inventory) {
+    let listings = &inventory.hdfs.listings;
+    let in_root = listings.iter().filter(|(path, _)| config.root_of(path).is_some());
+    let snapshottable: Vec<HdfsPath> = in_root
+        .flat_map(|(path, listing)| {
+            let entries = listing.entries.iter().filter(|entry| entry.status.snapshottable);
+            entries.map(|entry| path.join(&entry.name))
+        })
+        .collect();
+    for path in snapshottable {
+        let names = match sources.hdfs.list_directory(&path.join(".snapshot")).await {
+            ListAnswer::Listed(listing, None) => listing.entries.iter().map(|entry| entry.name.to_string()).collect(),
+            ListAnswer::Absent => Vec::new(),
+            ListAnswer::Listed(..) | ListAnswer::NotADirectory | ListAnswer::Unread(_) => {
+                vec!["(could not be listed)".to_owned()]
+            }
+        };
+        inventory.state.snapshots.insert(path, names);
     }
 }
 

@@ -76,6 +76,9 @@ pub trait HdfsRead: Send + Sync {
     /// Totals of a subtree; `None` with any answer but a summary.
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary>;
 
+    /// Minutes after which the server empties its Trash, 0 for no Trash; `None` if it does not tell (NameNodes before 3.3).
+    async fn fetch_trash_interval(&self) -> Option<u64>;
+
     /// Whether the file system takes writes now. Asked with a call that changes nothing: making the root directory, which
     /// every NameNode has, and which safe mode refuses before anything else.
     async fn probe_writes(&self) -> WriteState;

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod confirm;
 pub mod doctor;
 pub mod explain;
+pub mod graph;
 pub mod history;
 pub mod json;
 pub mod layout;

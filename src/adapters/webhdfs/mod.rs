@@ -296,6 +296,10 @@ impl HdfsRead for WebHdfs {
         self.ask(&question).await.and_then(|fetched| self.understand(&fetched, wire::parse_summary)).ok()
     }
 
+    async fn fetch_trash_interval(&self) -> Option<u64> {
+        self.fetch_server_defaults().await.ok()?.trash_interval_minutes
+    }
+
     async fn probe_writes(&self) -> WriteState {
         let root = HdfsPath::root();
         let question = Question::new(Operation::MakeRoot, &root);

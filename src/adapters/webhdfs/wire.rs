@@ -27,6 +27,8 @@ pub(super) struct FileStatus<'a> {
     owner: Cow<'a, str>,
     #[serde(default)]
     file_id: u64,
+    #[serde(default)]
+    snapshot_enabled: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -44,7 +46,14 @@ impl FileStatus<'_> {
             Failure::new(Class::NotUnderstood, format!("{} is no time in milliseconds", self.modification_time))
         })?;
         let owner = owners.intern(&self.owner);
-        Ok(Status { kind: self.kind.into(), length: self.length, modified, owner, file_id: self.file_id })
+        Ok(Status {
+            kind: self.kind.into(),
+            length: self.length,
+            modified,
+            owner,
+            file_id: self.file_id,
+            snapshottable: self.snapshot_enabled,
+        })
     }
 
     /// Whether this is the answer to listing a file: the file itself, without a name.

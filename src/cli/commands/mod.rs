@@ -10,6 +10,7 @@ pub mod diff;
 pub mod doctor;
 pub mod drift;
 pub mod explain;
+pub mod graph;
 pub mod history;
 pub mod plan;
 pub mod schema;

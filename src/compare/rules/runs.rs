@@ -48,6 +48,43 @@ fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
     None
 }
 
+/// `trash-unavailable`: something could go, and the server's Trash is off or empties sooner than `min_trash_interval`. Its own
+/// interval counts, not that of a client's configuration. Silent where the server does not tell.
+pub fn trash_unavailable(context: &Context<'_>, verdicts: &[RunVerdict]) -> Option<Finding> {
+    let outside = |verdict: &RunVerdict| {
+        verdict.is_orphan && verdict.of(RunGate::Namespace).is_some_and(|result| result.verdict == Verdict::Proved)
+    };
+    let minutes = context.inventory.state.trash_interval_minutes?;
+    let wanted = context.config.policies.min_trash_interval;
+    if minutes.saturating_mul(60) >= wanted.seconds() && minutes > 0 || !verdicts.iter().any(outside) {
+        return None;
+    }
+    let why = if minutes == 0 {
+        "the server's Trash is off (`fs.trash.interval` 0): what is deleted is gone".to_owned()
+    } else {
+        format!("the server empties its Trash after {minutes} minutes, sooner than min_trash_interval = {wanted}")
+    };
+    let finding =
+        Finding::new(FindingCode::TrashUnavailable, Severity::Error, Target::default(), "runs::trash_unavailable");
+    Some(finding.because(why))
+}
+
+/// `delete-blocked`: a run directory that could go and is, or holds, a directory with snapshots: HDFS refuses to delete or rename it.
+pub fn held_by_snapshots(context: &Context<'_>, verdicts: &[RunVerdict]) -> Vec<Finding> {
+    let orphans = verdicts.iter().filter(|verdict| verdict.is_orphan);
+    let held = orphans.filter_map(|verdict| {
+        let snapshots = &context.inventory.state.snapshots;
+        let inside =
+            |(path, names): &(&HdfsPath, &Vec<String>)| path.is_at_or_below(&verdict.path) && !names.is_empty();
+        let (path, names) = snapshots.iter().find(inside)?;
+        let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
+        let target = Target::path(&verdict.path);
+        let finding = Finding::new(FindingCode::DeleteBlocked, Severity::Warning, target, "runs::held_by_snapshots");
+        Some(finding.because(format!("{path} has the snapshots {}", names.join(", "))))
+    });
+    held.collect()
+}
+
 /// A root of which every run directory would go while no cluster of it lists a live job, or more than a named
 /// `max_delete_fraction`: more likely the views are wrong than all of it is over.
 fn everything_would_go(context: &Context<'_>, root: &CheckpointRoot, runs: &[&RunVerdict]) -> Option<Finding> {

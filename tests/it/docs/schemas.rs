@@ -11,6 +11,8 @@ fn the_published_schemas_are_up_to_date() {
         ("config", SchemaOf::Config),
         ("report", SchemaOf::Report),
         ("explanation", SchemaOf::Explanation),
+        ("graph", SchemaOf::Graph),
+        ("why", SchemaOf::Why),
         ("checkup", SchemaOf::Checkup),
         ("inventory", SchemaOf::Inventory),
         ("plan", SchemaOf::Plan),
