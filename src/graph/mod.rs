@@ -241,3 +241,6 @@ fn holders(points: &BTreeMap<HdfsPath, Point>, inventory: &Inventory) -> BTreeMa
     }
     holders
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,7 @@ mod ledger_contract;
 mod raw_http;
 mod report;
 mod rules;
+mod run_gates;
 mod scenario_matching;
 mod shape;
 mod webhdfs_adapter;
