@@ -66,7 +66,7 @@ fn held_back() -> Vec<HeldBack> {
 }
 
 fn advice(target: Target, remedy: Remedy) -> Advice {
-    Advice { action: "advise".into(), target, to: None, remedy, what: remedy.text(Lang::En).to_owned() }
+    Advice { action: "advise".into(), target, to: None, whose: None, remedy, what: remedy.text(Lang::En).to_owned() }
 }
 
 fn plan() -> Plan {
