@@ -69,7 +69,7 @@ async fn clean(stage: &Stage, center: &Center) {
     assert_nothing_serious_but(&report, center, 0);
     let again = run_json(center, config, &["apply", &file, "--yes"], 0);
     assert_eq!(words(&again), vec!["AlreadyDone"; center.stale.len()], "{again:#}");
-    let anew = run_json(center, config, &["plan", "--only", "records", "--wait", "-o", "anew.json"], 2);
+    let anew = run_json(center, config, &["plan", "--only", "records", "-o", "anew.json"], 2);
     assert_eq!((&anew["plan"]["actions"], &anew["plan"]["held_back"]), (&json!([]), &json!([])), "{anew:#}");
     assert_eq!(deletes(center), ids, "no call was made again");
     assert_untouched(center, &before, &census::take(&stage.jvm).await);
@@ -96,7 +96,7 @@ async fn only_reports(stage: &Stage, center: &Center) {
     }
     assert_nothing_serious_but(&report, center, 2);
 
-    let planned = run_json(center, config, &["plan", "--only", "records", "--wait", "-o", "plan-3.2.2.json"], 2);
+    let planned = run_json(center, config, &["plan", "--only", "records", "-o", "plan-3.2.2.json"], 2);
     assert_eq!((&planned["plan"]["actions"], &planned["plan"]["held_back"]), (&json!([]), &json!([])), "{planned:#}");
     let shown = run(center, config, &["show", "plan-3.2.2.json"], 0);
     for word in ["9001", "nightly (ONLINE, project 1, owner admin)", "9002", "weekly (OFFLINE, project 1, owner admin)"]
