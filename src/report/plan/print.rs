@@ -35,7 +35,7 @@ pub struct PlanPrint<'a> {
 
 /// Prints the report and the plan.
 pub fn render(planned: &Planned, print: PlanPrint<'_>) -> String {
-    let report = terminal::Print { style: print.style, all: print.all, options: None, from: None, plan: None };
+    let report = terminal::Print { style: print.style, all: print.all, options: None, from: None, with_ledger: None };
     let mut text = terminal::render(&planned.report, report);
     let lang = planned.report.lang;
     let mut page = Page::new(print.style);
