@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use reqwest::{Client, Url};
 use serde_json::Value;
 
-use super::stage::{HDFS_USER, Jvm};
+use super::stage::Jvm;
+use super::stage::center::HDFS_USER;
 
 /// What a path is: its status without the time of the last access, and its content if it is a file.
 ///

@@ -19,23 +19,49 @@ async fn what_a_deletion_in_hdfs_left_behind_is_cleaned_up_and_nothing_else() {
     }
     let mut stage = Stage::start(NameNodes::Single).await.expect("the lab");
     clean(&stage, &stage.center).await;
-    for home in [Home { version: "3.0.6", base: "/ds-3.0" }, Home { version: "2.0.9", base: "/ds-2.0" }] {
-        let center = another(&mut stage, home).await;
-        clean(&stage, &center).await;
-        command(&mut stage, &format!("cancel app-{}", home.version));
-    }
-    let storage = another(&mut stage, Home { version: "3.2.2", base: "/ds-3.2" }).await;
+    let mut center = start(&stage, Home { version: "3.0.6", base: "/ds-3.0" }).await;
+    let_a_reader_in(&mut stage, &mut center);
+    clean_beside_a_job(&mut stage, &center).await;
+    let center = start(&stage, Home { version: "2.0.9", base: "/ds-2.0" }).await;
+    clean_beside_a_job(&mut stage, &center).await;
+    let storage = start(&stage, Home { version: "3.2.2", base: "/ds-3.2" }).await;
+    submit(&mut stage, &storage);
     only_reports(&stage, &storage).await;
     // Last, since a job whose checkpoints fail starts again.
     safe_mode_stops_it_before_the_first_call(&mut stage).await;
 }
 
-/// Another resource center in the same HDFS, with a job that checkpoints into it.
-async fn another(stage: &mut Stage, home: Home) -> Center {
-    let center = Center::start(&stage.jvm, home).await.expect("a resource center");
-    command(stage, &format!("submit app-{} {}", home.version, home.checkpoint_root()));
-    command(stage, &format!("checkpoint app-{}", home.version));
-    center
+/// Another resource center in the same HDFS.
+async fn start(stage: &Stage, home: Home) -> Center {
+    Center::start(&stage.jvm, home).await.expect("a resource center")
+}
+
+/// A job that checkpoints into the resources, with a completed checkpoint.
+fn submit(stage: &mut Stage, center: &Center) {
+    let Home { version, .. } = center.home;
+    command(stage, &format!("submit app-{version} {}", center.home.checkpoint_root()));
+    command(stage, &format!("checkpoint app-{version}"));
+}
+
+async fn clean_beside_a_job(stage: &mut Stage, center: &Center) {
+    submit(stage, center);
+    clean(stage, center).await;
+    command(stage, &format!("cancel app-{}", center.home.version));
+}
+
+/// An account without any right but those of the operator guide reads HDFS from now on. Before it has them, it sees gaps and
+/// nothing absent.
+fn let_a_reader_in(stage: &mut Stage, center: &mut Center) {
+    let Home { base, .. } = center.home;
+    command(stage, &format!("dfs -chmod -R 700 {base}"));
+    "statewarden".clone_into(&mut center.reader);
+    let config = configure(stage, center);
+    let report = run_drift(center, &config, 3);
+    assert_eq!(records_with(&report, "stale-resource-record"), [].into(), "{report:#}");
+    assert!(with_code(&report, "view-incomplete").any(|finding| finding["view"] == "hdfs"), "{report:#}");
+    command(stage, &format!("dfs -setfacl -m user:statewarden:r-x {base}"));
+    let entries = "user:statewarden:r-x,default:user:statewarden:r-x";
+    command(stage, &format!("dfs -setfacl -R -m {entries} {base}/etl"));
 }
 
 fn command(stage: &mut Stage, line: &str) {

@@ -14,7 +14,7 @@ use statewarden::domain::HdfsPath;
 
 use super::Jvm;
 
-/// Superuser of the lab's HDFS, and the account of both the embedded servers and the program.
+/// Superuser of the lab's HDFS, and the account of the embedded servers and, unless said otherwise, the program.
 pub const HDFS_USER: &str = "hdfs";
 
 /// What the resources are: full name, and content unless it is a directory. Parents come first.
@@ -86,6 +86,8 @@ pub struct Record {
 pub struct Center {
     /// Version and place.
     pub home: Home,
+    /// As whom the program reads HDFS.
+    pub reader: String,
     /// Base URL.
     pub url: String,
     /// Access token of the administrator.
@@ -114,6 +116,7 @@ impl Center {
         let server = DolphinServer::start(&world, DolphinOptions::of_world(&world, Arc::new(store))).await?;
         let mut center = Self {
             home,
+            reader: HDFS_USER.to_owned(),
             url: server.url.clone(),
             token: token_of(&TokenOwner::Admin),
             healthy: BTreeSet::new(),

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 pub mod center;
 mod jvm;
 
-pub use center::{Center, HDFS_USER, Home};
+pub use center::{Center, Home};
 pub use jvm::{Jvm, NameNodes};
 
 /// Environment variable in which the program expects the access token.
@@ -32,6 +32,8 @@ impl Stage {
     }
 
     /// Writes a configuration for HDFS, Flink and one of the resource centers, and returns its place.
+    ///
+    /// HDFS is read by the account of the resource center.
     pub fn write_config(&self, name: &str, hdfs: &HdfsAccess, center: &Center) -> Result<PathBuf> {
         let path = self.jvm.dir().join(name);
         let text = self.config(hdfs, center);
@@ -49,7 +51,7 @@ impl Stage {
         }
         let _ = write!(
             text,
-            r#"user = "{HDFS_USER}"
+            r#"user = "{user}"
 
 [ds]
 url = "{ds}"
@@ -78,6 +80,7 @@ clusters = ["lab"]
 record_grace = "0s"
 confirm_after = "2s"
 "#,
+            user = center.reader,
             ds = center.url,
             version = center.home.version,
             base = center.home.base,
