@@ -3,8 +3,6 @@
 //!
 //! Run with `--nocapture` to see the tables.
 
-#![expect(clippy::print_stdout, reason = "the table of points tried is the result of this test")]
-
 use futures::{StreamExt as _, stream};
 use statewarden::apply::Applied;
 use statewarden::compare::{Comparison, FindingCode};

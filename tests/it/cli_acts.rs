@@ -173,7 +173,7 @@ fn proposed_commands_keep_every_option() {
     let kept = "--config statewarden.toml --ds-tenant etl --ds-time-zone UTC";
     let text = bench.ends(2, &[&["drift"], &given[..]].concat());
     for proposed in [
-        format!("explain {kept} record:13\n"),
+        format!("explain {kept} record:10\n"),
         format!("plan {kept} --ledger 'a ledger.db' --wait -o plan.json\n"),
         format!("drift {kept} --ledger 'a ledger.db' --output json\n"),
         format!("drift {kept} --ledger 'a ledger.db' --save inventory.json\n"),
@@ -185,7 +185,10 @@ fn proposed_commands_keep_every_option() {
     assert!(text.contains(&apply), "{text}");
     let text = bench.ends(0, &[&["apply", "plan.json", "--yes"], &given[..]].concat());
     let drift = format!("  statewarden drift {kept} --ledger 'a ledger.db' --since last\n");
-    assert!(text.contains(&drift) && text.contains("audit show --ledger 'a ledger.db'\n"), "{text}");
+    assert!(
+        text.contains(&drift) && text.contains("  statewarden audit show") && text.contains("a ledger.db'\n"),
+        "{text}"
+    );
     let text = bench.ends(2, &[&["drift"], &given[..], &["--since", "last"]].concat());
     assert!(text.contains("gone    stale resource record (stale-resource-record): record 11"), "{text}");
 }

@@ -136,6 +136,7 @@ impl HttpClient {
     }
 
     /// The same client that also takes these out of answers: what a caller puts into URLs by itself.
+    #[must_use]
     pub fn hiding(self, more: impl IntoIterator<Item = SecretString>) -> Self {
         let secrets = self.secrets.iter().cloned().chain(more).collect();
         Self { secrets: Arc::new(secrets), ..self }
@@ -261,6 +262,7 @@ impl HttpWriter {
     }
 
     /// As [`HttpClient::hiding`].
+    #[must_use]
     pub fn hiding(self, more: impl IntoIterator<Item = SecretString>) -> Self {
         Self(self.0.hiding(more))
     }
@@ -430,7 +432,7 @@ mod tests {
         assert_eq!(text("nothing of it", "12345678"), "nothing of it");
         let basic = Credentials::Basic { user: "Aladdin".into(), password: "open sesame".to_owned().into() };
         let sent = secrets(&basic, &[(DATE, "a token".to_owned().into())]);
-        let sent: Vec<&str> = sent.iter().map(|secret| secret.expose_secret()).collect();
+        let sent: Vec<&str> = sent.iter().map(SecretString::expose_secret).collect();
         assert_eq!(sent, ["open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "a token"]);
     }
 

@@ -93,7 +93,7 @@ Then look at a platform of your own:
 fn path_hint() -> String {
     let Some(own) = std::env::current_exe().ok().and_then(|own| own.canonicalize().ok()) else { return String::new() };
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).filter_map(|folder| folder.join("statewarden").canonicalize().ok()).next();
+    let found = std::env::split_paths(&path).find_map(|folder| folder.join("statewarden").canonicalize().ok());
     match own.parent() {
         Some(folder) if found.as_deref() != Some(own.as_path()) => {
             let folder = shell_word(&folder.display().to_string());
