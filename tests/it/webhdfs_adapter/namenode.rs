@@ -174,7 +174,6 @@ pub fn reader(config: &HdfsConfig) -> WebHdfs {
 }
 
 /// An address where nobody listens: bound for as long as the tests run, so that no other test's server gets it.
-#[expect(clippy::unused_async, reason = "asked for as the addresses of servers are")]
 pub async fn nobody() -> Url {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
