@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::roots::is_shared_and_unregistered;
 use crate::compare::context::Presence;
 use crate::compare::{Context, Finding, FindingCode, Remedy, Severity, Target};
 use crate::config::{CheckpointRoot, RestoreMode};
@@ -20,13 +21,13 @@ pub fn of_run_directories(context: &Context<'_>, verdicts: &[RunVerdict]) -> Vec
         let of_root: Vec<&RunVerdict> = verdicts.iter().filter(|verdict| verdict.path.is_below(&root.path)).collect();
         match everything_would_go(context, root, &of_root) {
             Some(finding) => findings.push(finding),
-            None => findings.extend(of_root.into_iter().filter_map(finding_of)),
+            None => findings.extend(of_root.into_iter().filter_map(|verdict| finding_of(context, verdict))),
         }
     }
     findings
 }
 
-fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
+fn finding_of(context: &Context<'_>, verdict: &RunVerdict) -> Option<Finding> {
     let new = |code, severity| Finding::new(code, severity, Target::path(&verdict.path), "runs::of_run_directories");
     if verdict.is_orphan {
         let finding = new(FindingCode::OrphanJobRunDir, Severity::Warning);
@@ -40,7 +41,9 @@ fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
         return Some(finding.because(format!("{}: {}", keeper.gate, keeper.evidence)));
     }
     let is = |gate, answer| verdict.of(gate).is_some_and(|result| result.verdict == answer);
-    if is(RunGate::Terminated, Verdict::Unknown) && !is(RunGate::View, Verdict::Unknown) {
+    // Of an id that several applications can have it is said elsewhere, and more exactly.
+    let ambiguous = is_shared_and_unregistered(context, &verdict.path);
+    if is(RunGate::Terminated, Verdict::Unknown) && !is(RunGate::View, Verdict::Unknown) && !ambiguous {
         let finding = new(FindingCode::UnknownOwnerRunDir, Severity::Info);
         let why = verdict.of(RunGate::Terminated).map(|result| result.evidence.clone()).unwrap_or_default();
         return Some(finding.because(why));
