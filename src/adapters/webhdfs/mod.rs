@@ -8,9 +8,10 @@
 //! With several URLs each question goes to the NameNode that answered as active last, then to the others. A standby refuses
 //! by itself; an *observer* does answer reads and can lag behind, so it has no place in `hdfs.urls`.
 //!
-//! Not here: writes, the content of files, SPNEGO (a delegation token does instead), walking of trees.
+//! Not here: writes, SPNEGO (a delegation token does instead), walking of trees.
 
 mod address;
+mod content;
 mod failover;
 mod listing;
 mod question;
@@ -28,9 +29,9 @@ use self::listing::{Collected, Step};
 use self::question::{Class, Failure, Operation, Question};
 use self::wire::Owners;
 use super::http::{HttpClient, HttpSetupError, HttpWriter};
-use crate::config::HdfsConfig;
-use crate::domain::{Existence, HdfsPath};
-use crate::ports::read::{HdfsRead, ListAnswer, WriteState};
+use crate::config::{Credentials, HdfsConfig};
+use crate::domain::{Existence, HdfsPath, Status};
+use crate::ports::read::{HdfsRead, ListAnswer, ReadAnswer, WriteState};
 use crate::views::Gap;
 use crate::views::hdfs::{ClockReading, ContentSummary};
 
@@ -53,6 +54,8 @@ pub struct WebHdfs {
     pages: AtomicBool,
     clock: Mutex<Option<ClockReading>>,
     owners: Owners,
+    /// Requests carry credentials in their headers.
+    sends_credentials: bool,
 }
 
 /// The body of a successful answer, and which NameNode gave it.
@@ -88,6 +91,7 @@ impl WebHdfs {
             pages: AtomicBool::new(true),
             clock: Mutex::new(None),
             owners: Owners::default(),
+            sends_credentials: !matches!(config.http.credentials, Credentials::None),
         })
     }
 
@@ -165,6 +169,10 @@ impl WebHdfs {
         parse(&fetched.text).map_err(|failure| failure.by(self.nodes.name(fetched.node)))
     }
 
+    fn status(&self, text: &str) -> Result<Status, Failure> {
+        wire::parse_status(text, &self.owners)
+    }
+
     fn note_clock(&self, server: Option<Timestamp>, local: Timestamp) {
         let Some(server) = server else { return };
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -222,8 +230,12 @@ impl HdfsRead for WebHdfs {
         let question = Question::new(Operation::Status, path);
         let answer = self.ask(&question).await;
         answer
-            .and_then(|fetched| self.understand(&fetched, |text| wire::parse_status(text, &self.owners)))
+            .and_then(|fetched| self.understand(&fetched, |text| self.status(text)))
             .map_or_else(|failure| failure.into_existence(&question), Existence::Present)
+    }
+
+    async fn read_file(&self, path: &HdfsPath, limit: usize) -> ReadAnswer {
+        self.read_whole(path, limit).await
     }
 
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary> {
