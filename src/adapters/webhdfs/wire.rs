@@ -225,6 +225,27 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Failure> {
     })
 }
 
+/// Where the content of a file is.
+pub(super) enum Content<'a> {
+    /// In this answer (HttpFS, and DataNodes).
+    Here(&'a [u8]),
+    /// At this URL, as a NameNode says.
+    There(&'a str),
+}
+
+/// The answer to [`Operation::Open`]. Content has no shape that would tell it from a proxy's page, so its type must be the
+/// one that servers send files with.
+pub(super) fn open_content(answer: &Answer, scrub: impl Fn(&str) -> String) -> Result<Content<'_>, Failure> {
+    match (answer.status, answer.content_type.as_str(), &answer.location) {
+        (200, "application/octet-stream", _) => Ok(Content::Here(&answer.body)),
+        (302 | 303 | 307 | 308, _, Some(location)) => Ok(Content::There(location)),
+        _ => match open(answer, Operation::Open, scrub) {
+            Ok(_) => Err(Failure::new(Class::NotWebHdfs, "JSON where WebHDFS sends the content of a file")),
+            Err(failure) => Err(failure),
+        },
+    }
+}
+
 /// The text of a successful answer, or what the failure is. `scrub` takes secrets out of what the server wrote.
 pub(super) fn open(answer: &Answer, op: Operation, scrub: impl Fn(&str) -> String) -> Result<&str, Failure> {
     let typed = answer.is_json().then(|| serde_json::from_slice::<ErrorAnswer>(&answer.body).ok()).flatten();

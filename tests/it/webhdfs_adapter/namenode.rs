@@ -43,6 +43,8 @@ pub enum Reply {
     },
     /// The connection breaks in the middle of this body.
     Cut(Vec<u8>),
+    /// The content is at this URL.
+    Redirect(String),
     /// Nothing, for ever.
     Silence,
 }
@@ -65,6 +67,11 @@ pub fn recorded(status: u16, name: &str) -> Reply {
 
 pub fn exception(status: u16, name: &str, message: &str) -> Reply {
     json(status, serde_json::json!({"RemoteException": {"exception": name, "message": message}}).to_string())
+}
+
+/// The content of a file.
+pub fn content(body: impl Into<Vec<u8>>) -> Reply {
+    Reply::Whole { status: 200, content_type: "application/octet-stream", body: body.into() }
 }
 
 /// A page of directories with these names.
@@ -146,6 +153,10 @@ async fn send(reply: Reply) -> Response {
             };
             let stream = futures::stream::iter([Ok(body)]).chain(futures::stream::once(broken));
             whole(200, "application/json", Body::from_stream(stream))
+        }
+        Reply::Redirect(location) => {
+            let builder = Response::builder().status(307).header("location", location);
+            builder.header("content-type", "application/octet-stream").body(Body::empty()).expect("a response")
         }
         Reply::Silence => std::future::pending().await,
     }
