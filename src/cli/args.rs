@@ -240,7 +240,7 @@ pub struct LookArgs {
     /// Save what was read, mode 0600.
     #[arg(long, value_name = "INVENTORY", conflicts_with = "from", env = "STATEWARDEN_SAVE", hide_env_values = true)]
     pub save: Option<PathBuf>,
-    /// Walk below run directories too; costs a call for each directory in them.
+    /// Walk below directories in the resource center that are named like run directories too; those of configured roots are always read.
     #[arg(long, conflicts_with = "from", env = "STATEWARDEN_RECURSE", hide_env_values = true)]
     pub recurse: bool,
 }

@@ -21,6 +21,8 @@ pub struct Asked {
     pub query: BTreeMap<String, String>,
     /// How many came before.
     pub number: usize,
+    /// Whether it carried an `Authorization` header.
+    pub authorized: bool,
 }
 
 impl Asked {
@@ -132,7 +134,8 @@ fn note(log: &Mutex<Vec<Asked>>, request: &Request) -> Asked {
     let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
     let query = query.into_owned().collect();
     let mut log = log.lock().expect("no panic");
-    let asked = Asked { raw, query, number: log.len() };
+    let authorized = request.headers().contains_key("authorization");
+    let asked = Asked { raw, query, number: log.len(), authorized };
     log.push(asked.clone());
     asked
 }
