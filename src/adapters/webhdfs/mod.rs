@@ -87,9 +87,9 @@ impl WebHdfs {
     pub fn new(config: &HdfsConfig) -> Result<Self, HttpSetupError> {
         let without_credentials = HttpConfig { credentials: Credentials::None, ..config.http.clone() };
         Ok(Self {
-            http: HttpClient::new(&config.http, &[])?,
-            data: HttpClient::new(&without_credentials, &[])?,
-            writer: HttpWriter::new(&config.http, &[])?,
+            http: HttpClient::new(&config.http, &[])?.hiding(address::forms_of_token(config)),
+            data: HttpClient::new(&without_credentials, &[])?.hiding(address::forms_of_token(config)),
+            writer: HttpWriter::new(&config.http, &[])?.hiding(address::forms_of_token(config)),
             nodes: Nodes::new(&config.urls),
             identity: Identity::new(config),
             pages: AtomicBool::new(true),
