@@ -45,10 +45,11 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
     fn channel(&mut self, kind: Kind) -> Result<()> {
         let subtask = self.at.i32("subtask of a channel")?;
         let place = (self.at.i32("gate of a channel")?, self.at.i32("number of a channel")?);
-        let offsets = self.offsets("offsets of a channel")?;
+        let (offsets, span) = self.offsets("offsets of a channel")?;
         let size = self.at.i64("size of a channel")?;
         self.tell(Event::Open(Handle::Channel { subtask, place, offsets, size }));
-        self.stream(kind)?;
+        let length = self.stream(kind)?;
+        span.check(length)?;
         self.tell(Event::Close(Tail::None));
         Ok(())
     }

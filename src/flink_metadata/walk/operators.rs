@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::streams::Span;
 use super::{Result, Walker};
 use crate::flink_metadata::bytes::Cursor;
 use crate::flink_metadata::error::Fault;
@@ -56,7 +57,7 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
             0 => Ok(false),
             tag @ 1 => {
                 self.tell(Event::Part(Part::Coordinator));
-                self.leaf(tag, begin, Kind::Coordinator).map(|()| true)
+                self.leaf(tag, begin, Kind::Coordinator).map(|_| true)
             }
             tag => Cursor::error_at(begin, Fault::Tag { place: "coordinator state", tag }),
         }
@@ -112,19 +113,17 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
         self.tell(Event::Part(part));
         self.tell(Event::Open(Handle::OperatorState { merged }));
         // Name, mode, number of offsets.
+        let mut span = Span::NONE;
         for _ in 0..self.at.count(7, "operator states")? {
-            self.named_state()?;
+            span = span.or(self.named_state()?);
         }
-        if merged {
-            self.merged_state()?
-        } else {
-            self.stream(Kind::OperatorState)?
-        }
+        let length = if merged { self.merged_state()? } else { self.stream(Kind::OperatorState)? };
+        span.check(length)?;
         self.tell(Event::Close(Tail::None));
         Ok(())
     }
 
-    fn named_state(&mut self) -> Result<()> {
+    fn named_state(&mut self) -> Result<Span> {
         let name = self.at.utf("state name")?;
         let begin = self.at.position();
         let mode = match self.at.u8("distribution mode")? {
@@ -135,13 +134,13 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
                 return Cursor::error_at(begin, Fault::Value { what: "distribution mode", value: other.into() });
             }
         };
-        let offsets = self.offsets("offsets of an operator state")?;
+        let (offsets, span) = self.offsets("offsets of an operator state")?;
         self.tell(Event::State { name, mode, offsets });
-        Ok(())
+        Ok(span)
     }
 
     /// File merging: two directories, then a segment of a file or the mark that there is none.
-    fn merged_state(&mut self) -> Result<()> {
+    fn merged_state(&mut self) -> Result<Option<u64>> {
         let task_owned = self.at.name("task-owned directory")?;
         let shared = self.at.name("shared directory")?;
         let begin = self.at.position();

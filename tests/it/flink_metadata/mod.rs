@@ -1,5 +1,7 @@
 //! The reader of `_metadata` against files that Flink wrote, whole and damaged, and against arbitrary bytes.
 
 mod agreement;
+mod damage;
 mod fixtures;
+mod made_by_hand;
 mod tree;
