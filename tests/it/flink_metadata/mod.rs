@@ -2,6 +2,6 @@
 
 mod agreement;
 mod damage;
-mod fixtures;
+pub mod fixtures;
 mod made_by_hand;
 mod tree;

@@ -18,8 +18,17 @@ final class CountingJob {
 
     private CountingJob() {}
 
-    static JobGraph graph(String name, String checkpointDir) {
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(conf(checkpointDir));
+    /** When a job checkpoints. */
+    enum Rhythm {
+        /** Every two seconds; a job whose tasks fail starts again, for ever. */
+        STEADY,
+        /** Only when it is asked to, so that nothing changes behind an observer; a job whose tasks fail has failed. */
+        ON_DEMAND
+    }
+
+    static JobGraph graph(String name, String checkpointDir, Rhythm rhythm) {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(conf(checkpointDir, rhythm));
         env.setParallelism(1);
         env.fromSource(numbers(), WatermarkStrategy.noWatermarks(), "numbers")
                 .uid("numbers")
@@ -33,10 +42,14 @@ final class CountingJob {
         return graph.getJobGraph();
     }
 
-    private static Configuration conf(String checkpointDir) {
+    private static Configuration conf(String checkpointDir, Rhythm rhythm) {
         Configuration conf = new Configuration();
         conf.setString("execution.checkpointing.dir", checkpointDir);
-        conf.setString("execution.checkpointing.interval", "2s");
+        // Without an interval there are no checkpoints at all; the first one comes at a random time within it.
+        conf.setString("execution.checkpointing.interval", rhythm == Rhythm.STEADY ? "2s" : "5000h");
+        if (rhythm == Rhythm.ON_DEMAND) {
+            conf.setString("restart-strategy.type", "disable");
+        }
         conf.setString("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
         conf.setString("execution.checkpointing.incremental", "true");
         // Small state would be kept inside `_metadata`; as files it fills `shared` the way large state does.
