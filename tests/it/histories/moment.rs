@@ -31,16 +31,17 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Directories one level below each directory of this name: run directories or savepoints.
-    pub fn below(&self, name: &str) -> BTreeSet<String> {
-        let parent = |path: &str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-        let fits = |path: &&String| parent(path).is_some_and(|parent| parent.rsplit('/').next() == Some(name));
+    /// Directories one level below each directory whose name begins so: run directories or savepoints.
+    pub fn below(&self, beginning: &str) -> BTreeSet<String> {
+        let above = self.named(beginning);
+        let fits = |path: &&String| path.rsplit_once('/').is_some_and(|(parent, _)| above.contains(parent));
         self.directories.iter().filter(fits).cloned().collect()
     }
 
-    /// Directories of this name.
-    pub fn named(&self, name: &str) -> BTreeSet<String> {
-        self.directories.iter().filter(|path| path.rsplit('/').next() == Some(name)).cloned().collect()
+    /// Directories whose name begins so. Roots of two jobs beside each other were `checkpoints` and `checkpoints-ha`.
+    pub fn named(&self, beginning: &str) -> BTreeSet<String> {
+        let fits = |path: &&String| path.rsplit('/').next().is_some_and(|name| name.starts_with(beginning));
+        self.directories.iter().filter(fits).cloned().collect()
     }
 
     fn join(&mut self, other: Self) {
@@ -81,13 +82,13 @@ fn moment(fixture: &Fixture, all: &[Fixture]) -> Moment {
         for line in text.lines() {
             match entry(line) {
                 (path, None) => drop(directories.insert(path)),
-                (path, Some(size)) => {
-                    directories.extend(path.rsplit_once('/').map(|(parent, _)| parent.to_owned()));
-                    sizes.insert(path, size);
-                }
+                (path, Some(size)) => drop(sizes.insert(path, size)),
             }
         }
     }
+    let above =
+        |path: &String| path.match_indices('/').skip(1).map(|(at, _)| path[..at].to_owned()).collect::<Vec<_>>();
+    directories.extend(directories.clone().iter().chain(sizes.keys()).flat_map(above));
     let of_version = all.iter().filter(|other| other.expected["flinkVersion"] == fixture.expected["flinkVersion"]);
     let there = of_version.filter_map(|other| {
         let directory = path_of(other.expected["externalPointer"].as_str().expect("a path"));

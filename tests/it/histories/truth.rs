@@ -23,14 +23,14 @@ impl Truth {
             let mut needs = BTreeSet::new();
             let mut holes = BTreeSet::new();
             for (path, written) in files(point) {
-                if moment.files.contains(&path) {
-                    needs.insert(path);
-                } else {
+                if !moment.files.contains(&path) {
                     // Its name alone is known: every file of that name may be the one.
                     let name = path.rsplit('/').next().expect("a name");
                     needs.extend(by_name.get(name).into_iter().flatten().map(|file| (*file).clone()));
                     holes.insert(written);
                 }
+                // A directory in which a kept restore point names a file stays, also if the file is gone.
+                needs.insert(path);
             }
             for whole in directories(point) {
                 needs.extend(moment.files.iter().filter(|file| is_below(file, &whole)).cloned());

@@ -186,8 +186,8 @@ fn assert_does_not_restore(stage: &mut Stage, history: &History) {
         stage.jvm.command(&format!("await {APP}"))
     });
     let why = format!("{:#}", answer.expect_err("Flink misses the directory"));
-    let missing = format!("File does not exist: {}/shared/", history.third);
-    assert!(why.contains("FAILED") && why.contains(&missing), "{why}");
+    // Which of the files that it fetches at once Flink misses first, and so what it says of it, differs from run to run.
+    assert!(why.contains("FAILED") && why.contains("Could not restore keyed state backend"), "{why}");
 }
 
 fn name(path: &str) -> &str {

@@ -49,11 +49,11 @@ final class CountingJob {
         conf.setString("execution.checkpointing.interval", rhythm == Rhythm.STEADY ? "2s" : "5000h");
         if (rhythm == Rhythm.ON_DEMAND) {
             conf.setString("restart-strategy.type", "disable");
+            // The few megabytes of a slot are flushed and compacted all the time, so no file would outlive its checkpoint.
+            conf.setString("state.backend.rocksdb.memory.managed", "false");
         }
         conf.setString("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
         conf.setString("execution.checkpointing.incremental", "true");
-        // Small state would be kept inside `_metadata`; as files it fills `shared` the way large state does.
-        conf.setString("execution.checkpointing.data-inline-threshold", "0b");
         conf.setString("state.backend.type", "rocksdb");
         return conf;
     }

@@ -73,6 +73,8 @@ final class Flink implements AutoCloseable {
         conf.setString("taskmanager.memory.network.max", "32mb");
         conf.setString("taskmanager.memory.managed.size", "64mb");
         conf.setString("execution.checkpointing.dir", hdfs.uri() + Lab.HEALTHY_ROOT);
+        // Small state would be kept inside `_metadata`; as files it fills `shared` the way large state does. A job cannot set this.
+        conf.setString("execution.checkpointing.data-inline-threshold", "0b");
         conf.setString("execution.checkpointing.savepoint-dir", hdfs.uri() + Lab.SAVEPOINT_ROOT);
         hdfs.clientConf().forEach((key, value) -> conf.setString("flink.hadoop." + key, value));
         return conf;
