@@ -79,8 +79,8 @@ pub struct Kept {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     points: BTreeMap<HdfsPath, Point>,
-    /// Directories that hold a file of a name that was not found where a reference says.
-    holders: BTreeMap<String, Vec<HdfsPath>>,
+    /// Files of a name that was not found where a reference says, wherever they lie.
+    namesakes: BTreeMap<String, Vec<HdfsPath>>,
 }
 
 impl Graph {
@@ -92,8 +92,8 @@ impl Graph {
             .iter()
             .map(|(directory, point)| (directory.clone(), point_of(directory, &point.reading, inventory, file_systems)))
             .collect();
-        let holders = holders(&points, inventory);
-        Self { points, holders }
+        let namesakes = namesakes(&points, inventory);
+        Self { points, namesakes }
     }
 
     /// One restore point, by its directory.
@@ -171,8 +171,8 @@ impl Graph {
             }
         }
         if need.standing != Standing::Present {
-            let holders = self.holders.get(need.bare_name()).into_iter().flatten();
-            found.extend(holders.flat_map(|at| units_around(at, units)).map(|unit| (unit.clone(), How::SameName)));
+            let namesakes = self.namesakes.get(need.bare_name()).into_iter().flatten();
+            found.extend(namesakes.flat_map(|at| units_around(at, units)).map(|unit| (unit.clone(), How::SameName)));
         }
         found
     }
@@ -224,22 +224,22 @@ fn point_of(directory: &HdfsPath, reading: &Reading, inventory: &Inventory, file
     }
 }
 
-/// Directories with files of the names that were not found where a reference says.
-fn holders(points: &BTreeMap<HdfsPath, Point>, inventory: &Inventory) -> BTreeMap<String, Vec<HdfsPath>> {
+/// Files of the names that were not found where a reference says.
+fn namesakes(points: &BTreeMap<HdfsPath, Point>, inventory: &Inventory) -> BTreeMap<String, Vec<HdfsPath>> {
     let lost = points.values().flat_map(|point| &point.needs).filter(|need| need.standing != Standing::Present);
-    let mut holders: BTreeMap<String, Vec<HdfsPath>> =
+    let mut found: BTreeMap<String, Vec<HdfsPath>> =
         lost.map(|need| (need.bare_name().to_owned(), Vec::new())).collect();
-    if holders.is_empty() {
-        return holders;
+    if found.is_empty() {
+        return found;
     }
     for (directory, listing) in &inventory.hdfs.listings {
         for entry in &listing.entries {
-            if let Some(found) = holders.get_mut(&*entry.name) {
-                found.push(directory.clone());
+            if let Some(same) = found.get_mut(&*entry.name) {
+                same.push(directory.join(&entry.name));
             }
         }
     }
-    holders
+    found
 }
 
 #[cfg(test)]

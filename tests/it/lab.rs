@@ -14,6 +14,7 @@ mod stage;
 
 mod census;
 mod cleaning;
+mod proof;
 
 use stage::center::Record;
 use stage::{Center, HdfsAccess, NameNodes, Stage, TOKEN_ENV};

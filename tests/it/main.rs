@@ -20,6 +20,7 @@ mod dolphin_writer;
 mod examples;
 mod flink_adapter;
 mod flink_metadata;
+mod histories;
 mod lab;
 mod ledger_contract;
 mod raw_http;

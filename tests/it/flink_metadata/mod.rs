@@ -3,6 +3,6 @@
 mod agreement;
 mod arbitrary;
 mod damage;
-mod fixtures;
+pub mod fixtures;
 mod made_by_hand;
 mod tree;

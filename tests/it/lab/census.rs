@@ -39,6 +39,23 @@ pub async fn take(jvm: &Jvm) -> Census {
     census
 }
 
+/// A path and everything below it, children first: a change to a child would change the time of its directory.
+pub async fn below(jvm: &Jvm, path: &str) -> Vec<String> {
+    let mut found = vec![path.to_owned()];
+    let mut todo = vec![path.to_owned()];
+    while let Some(directory) = todo.pop() {
+        for status in list(jvm, &directory).await {
+            let path = format!("{directory}/{}", status["pathSuffix"].as_str().expect("a name"));
+            if status["type"] == "DIRECTORY" {
+                todo.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found.reverse();
+    found
+}
+
 async fn list(jvm: &Jvm, directory: &str) -> Vec<Value> {
     let answer = Client::new().get(url(jvm, directory, "LISTSTATUS")).send().await.expect("an answer");
     // A checkpoint directory may go while it is looked at.
@@ -60,7 +77,8 @@ async fn read(jvm: &Jvm, path: &str) -> Vec<u8> {
     answer.bytes().await.expect("bytes").to_vec()
 }
 
-fn url(jvm: &Jvm, path: &str, op: &str) -> Url {
+/// Of one WebHDFS call, as the superuser.
+pub fn url(jvm: &Jvm, path: &str, op: &str) -> Url {
     let mut url = Url::parse(&jvm.addresses().webhdfs[0]).expect("a URL");
     url.path_segments_mut()
         .expect("a base")

@@ -8,10 +8,13 @@ import org.apache.flink.core.execution.RestoreMode;
  *
  * <pre>
  * submit APP [ROOT]         a new job with empty state; ROOT defaults to the root in the resource namespace   OK JOB-ID
+ * hold APP ROOT             the same, but it checkpoints on demand only and never restarts after a failure     OK JOB-ID
  * cancel APP                cancels the job, its checkpoints stay                                             OK JOB-ID
  * checkpoint APP            takes a checkpoint now                                                            OK PATH
  * savepoint APP             takes a savepoint                                                                 OK PATH
  * restore MODE PATH [APP]   a new job of APP (app1) from PATH; MODE is CLAIM, NO_CLAIM or LEGACY              OK JOB-ID
+ * await APP                 waits until all tasks of the application run; if its job ended, ERR says why       OK JOB-ID
+ * metadata FILE             what Flink reads from a local _metadata: checkpoint number, shared files           OK N PATH…
  * failover                  the other NameNode becomes active (--ha)                                          OK URL
  * safemode on|off                                                                                             OK on|off
  * delete PATH               with everything below, no Trash                                                   OK PATH
@@ -40,7 +43,11 @@ final class Commands {
     private Object run(String line) throws Exception {
         String[] words = line.split(" +");
         return switch (words[0]) {
-            case "submit" -> flink.submit(word(words, 1), words.length > 2 ? words[2] : Lab.NAMESPACE_ROOT);
+            case "submit" -> flink.submit(
+                    word(words, 1), words.length > 2 ? words[2] : Lab.NAMESPACE_ROOT, CountingJob.Rhythm.STEADY);
+            case "hold" -> flink.submit(word(words, 1), word(words, 2), CountingJob.Rhythm.ON_DEMAND);
+            case "await" -> flink.awaitTasks(word(words, 1));
+            case "metadata" -> Flink.metadata(word(words, 1));
             case "cancel" -> flink.cancel(word(words, 1));
             case "checkpoint" -> flink.checkpoint(word(words, 1));
             case "savepoint" -> flink.savepoint(word(words, 1));

@@ -18,8 +18,17 @@ final class CountingJob {
 
     private CountingJob() {}
 
-    static JobGraph graph(String name, String checkpointDir) {
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(conf(checkpointDir));
+    /** When a job checkpoints. */
+    enum Rhythm {
+        /** Every two seconds; a job whose tasks fail starts again, for ever. */
+        STEADY,
+        /** Only when it is asked to, so that nothing changes behind an observer; a job whose tasks fail has failed. */
+        ON_DEMAND
+    }
+
+    static JobGraph graph(String name, String checkpointDir, Rhythm rhythm) {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(conf(checkpointDir, rhythm));
         env.setParallelism(1);
         env.fromSource(numbers(), WatermarkStrategy.noWatermarks(), "numbers")
                 .uid("numbers")
@@ -33,14 +42,18 @@ final class CountingJob {
         return graph.getJobGraph();
     }
 
-    private static Configuration conf(String checkpointDir) {
+    private static Configuration conf(String checkpointDir, Rhythm rhythm) {
         Configuration conf = new Configuration();
         conf.setString("execution.checkpointing.dir", checkpointDir);
-        conf.setString("execution.checkpointing.interval", "2s");
+        // Without an interval there are no checkpoints at all; the first one comes at a random time within it.
+        conf.setString("execution.checkpointing.interval", rhythm == Rhythm.STEADY ? "2s" : "5000h");
+        if (rhythm == Rhythm.ON_DEMAND) {
+            conf.setString("restart-strategy.type", "disable");
+            // The few megabytes of a slot are flushed and compacted all the time, so no file would outlive its checkpoint.
+            conf.setString("state.backend.rocksdb.memory.managed", "false");
+        }
         conf.setString("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
         conf.setString("execution.checkpointing.incremental", "true");
-        // Small state would be kept inside `_metadata`; as files it fills `shared` the way large state does.
-        conf.setString("execution.checkpointing.data-inline-threshold", "0b");
         conf.setString("state.backend.type", "rocksdb");
         return conf;
     }

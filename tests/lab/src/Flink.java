@@ -1,10 +1,13 @@
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -12,10 +15,18 @@ import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
+import org.apache.flink.runtime.checkpoint.Checkpoints;
+import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
+import org.apache.flink.runtime.execution.ExecutionState;
+import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
+import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
+import org.apache.flink.runtime.executiongraph.ErrorInfo;
 import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
+import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
+import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** A session cluster with its REST API and the jobs on it, one per application. */
 final class Flink implements AutoCloseable {
@@ -27,8 +38,8 @@ final class Flink implements AutoCloseable {
     private final String hdfs;
     private final Map<String, Application> applications = new HashMap<>();
 
-    /** The latest job of an application and the root in which it makes its run directories. */
-    private record Application(JobID job, String root) {}
+    /** The latest job of an application, the root in which it makes its run directories, and when it checkpoints. */
+    private record Application(JobID job, String root, CountingJob.Rhythm rhythm) {}
 
     private Flink(MiniCluster cluster, URI rest, String hdfs) {
         this.cluster = cluster;
@@ -62,6 +73,8 @@ final class Flink implements AutoCloseable {
         conf.setString("taskmanager.memory.network.max", "32mb");
         conf.setString("taskmanager.memory.managed.size", "64mb");
         conf.setString("execution.checkpointing.dir", hdfs.uri() + Lab.HEALTHY_ROOT);
+        // Small state would be kept inside `_metadata`; as files it fills `shared` the way large state does. A job cannot set this.
+        conf.setString("execution.checkpointing.data-inline-threshold", "0b");
         conf.setString("execution.checkpointing.savepoint-dir", hdfs.uri() + Lab.SAVEPOINT_ROOT);
         hdfs.clientConf().forEach((key, value) -> conf.setString("flink.hadoop." + key, value));
         return conf;
@@ -72,24 +85,26 @@ final class Flink implements AutoCloseable {
     }
 
     /** Starts a new job of the application with empty state, its run directory below {@code root}/{@code app}. */
-    JobID submit(String app, String root) throws Exception {
-        return submit(app, root, SavepointRestoreSettings.none());
+    JobID submit(String app, String root, CountingJob.Rhythm rhythm) throws Exception {
+        return submit(app, root, rhythm, SavepointRestoreSettings.none());
     }
 
     /** Starts a new job of the application from a restore point. */
     JobID restore(String app, RestoreMode mode, String path) throws Exception {
-        return submit(app, find(app).root(), SavepointRestoreSettings.forPath(path, false, mode));
+        Application before = find(app);
+        return submit(app, before.root(), before.rhythm(), SavepointRestoreSettings.forPath(path, false, mode));
     }
 
-    private JobID submit(String app, String root, SavepointRestoreSettings restore) throws Exception {
+    private JobID submit(String app, String root, CountingJob.Rhythm rhythm, SavepointRestoreSettings restore)
+            throws Exception {
         Application before = applications.get(app);
         if (before != null && !status(before).isGloballyTerminalState()) {
             throw new IllegalStateException("job " + before.job() + " of " + app + " still runs; cancel it first");
         }
-        JobGraph graph = CountingJob.graph(app, hdfs + root + "/" + app);
+        JobGraph graph = CountingJob.graph(app, hdfs + root + "/" + app, rhythm);
         graph.setSavepointRestoreSettings(restore);
         JobID job = await(cluster.submitJob(graph)).getJobID();
-        Application application = new Application(job, root);
+        Application application = new Application(job, root, rhythm);
         applications.put(app, application);
         awaitStatus(application, JobStatus.RUNNING);
         return job;
@@ -105,15 +120,60 @@ final class Flink implements AutoCloseable {
 
     /** Takes a savepoint and returns its path. */
     String savepoint(String app) throws Exception {
+        awaitTasks(app);
         return await(cluster.triggerSavepoint(
                 find(app).job(), hdfs + Lab.SAVEPOINT_ROOT, false, SavepointFormatType.CANONICAL));
     }
 
     /** Takes a checkpoint now and returns its path. */
     String checkpoint(String app) throws Exception {
-        // A checkpoint asked for before all tasks run would be refused.
-        awaitCheckpoint(app);
+        awaitTasks(app);
         return await(cluster.triggerCheckpoint(find(app).job()));
+    }
+
+    /** Waits until all tasks run, which they do only with their state restored; what is asked for before is refused. */
+    JobID awaitTasks(String app) throws Exception {
+        Application application = find(app);
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (System.nanoTime() < deadline) {
+            AccessExecutionGraph graph = await(cluster.getExecutionGraph(application.job()));
+            if (graph.getState().isGloballyTerminalState()) {
+                throw ended(application, graph.getState());
+            }
+            boolean all = true;
+            for (AccessExecutionVertex task : graph.getAllExecutionVertices()) {
+                all &= task.getExecutionState() == ExecutionState.RUNNING;
+            }
+            if (all) {
+                return application.job();
+            }
+            Thread.sleep(100);
+        }
+        throw new IOException("not all tasks of " + app + " run after " + DEADLINE.toSeconds() + " s");
+    }
+
+    private IOException ended(Application application, JobStatus status) throws Exception {
+        ErrorInfo error = await(cluster.getExecutionGraph(application.job())).getFailureInfo();
+        Throwable cause =
+                error == null ? null : error.getException().deserializeError(Flink.class.getClassLoader());
+        return new IOException("job " + application.job() + " ended as " + status, cause);
+    }
+
+    /** What Flink's own loader reads from a {@code _metadata}: checkpoint number and every file that a handle names. */
+    static String metadata(String file) throws Exception {
+        java.nio.file.Path path = java.nio.file.Path.of(file);
+        try (DataInputStream in = new DataInputStream(Files.newInputStream(path))) {
+            CheckpointMetadata metadata =
+                    Checkpoints.loadCheckpointMetadata(in, Flink.class.getClassLoader(), path.getParent().toString());
+            String files = metadata.getOperatorStates().stream()
+                    .flatMap(operator -> operator.getStates().stream())
+                    .flatMap(subtask -> subtask.getManagedKeyedState().stream())
+                    .flatMap(handle -> ((IncrementalRemoteKeyedStateHandle) handle).getSharedState().stream())
+                    .map(shared -> ((FileStateHandle) shared.getHandle()).getFilePath().toString())
+                    .sorted()
+                    .collect(Collectors.joining(" "));
+            return metadata.getCheckpointId() + " " + files;
+        }
     }
 
     /** Waits until the application's job has a completed checkpoint. */
@@ -139,7 +199,7 @@ final class Flink implements AutoCloseable {
                 return;
             }
             if (status.isGloballyTerminalState()) {
-                throw new IOException("job " + application.job() + " ended as " + status);
+                throw ended(application, status);
             }
             Thread.sleep(100);
         }

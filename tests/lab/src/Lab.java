@@ -60,8 +60,8 @@ public final class Lab {
         try (Hdfs hdfs = Hdfs.start(options);
                 Flink flink = Flink.start(options, hdfs)) {
             LOG.info("HDFS and Flink are up after {} s", seconds(started));
-            flink.submit("app1", NAMESPACE_ROOT);
-            flink.submit("app2", HEALTHY_ROOT);
+            flink.submit("app1", NAMESPACE_ROOT, CountingJob.Rhythm.STEADY);
+            flink.submit("app2", HEALTHY_ROOT, CountingJob.Rhythm.STEADY);
             flink.awaitCheckpoint("app1");
             flink.awaitCheckpoint("app2");
             LOG.info("both jobs have a completed checkpoint after {} s", seconds(started));

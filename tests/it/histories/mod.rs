@@ -1,0 +1,246 @@
+//! Recorded histories of jobs as worlds: what the program calls free is what no metadata of a kept restore point names.
+//!
+//! Files lie in an embedded HDFS where they lay on disk, each recorded `_metadata` with its own bytes, and are collected as in
+//! use. What each restore point names is taken from what Flink itself read, not from this program's reader.
+
+mod moment;
+mod truth;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use statewarden::adapters::webhdfs::WebHdfs;
+use statewarden::collect::{Silent, Sources, collect};
+use statewarden::compare::Context;
+use statewarden::config::Config;
+use statewarden::config::load::{LoadOptions, load};
+use statewarden::demo::servers::file_system::Maker;
+use statewarden::demo::servers::{Options, Platform};
+use statewarden::demo::world::World;
+use statewarden::domain::HdfsPath;
+use statewarden::gates::run::verdicts;
+use statewarden::gates::{RunGate, Verdict};
+use statewarden::graph::{Completeness, Graph, Movable};
+use statewarden::ports::clock::SystemClock;
+use statewarden::views::Inventory;
+
+use crate::world::path;
+use moment::Moment;
+use truth::{Truth, is_at_or_below};
+
+/// A moment as the program sees it.
+struct Seen {
+    moment: Moment,
+    truth: Truth,
+    config: Config,
+    inventory: Inventory,
+}
+
+impl Seen {
+    /// Every recording, and all recordings of one version together.
+    async fn all() -> Vec<Self> {
+        let moments = moment::all();
+        assert!(moments.len() >= 150, "{} recordings with a tree", moments.len());
+        let mut seen = Vec::new();
+        for moment in moment::by_version(&moments).into_iter().chain(moments) {
+            seen.push(Self::of(moment).await);
+        }
+        seen
+    }
+
+    async fn of(moment: Moment) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let world = World::load(&yaml(&moment), Timestamp::now()).expect("a world");
+        let platform = Platform::start(world, Options::default()).expect("servers");
+        fill(&platform, &moment);
+        let config = configuration(&platform);
+        let hdfs = WebHdfs::new(config.hdfs.as_ref().expect("an [hdfs] section")).expect("a reader");
+        let sources = Sources {
+            flink: Vec::new(),
+            hdfs: Arc::new(hdfs),
+            resources: None,
+            recurse: false,
+            metadata: Arc::default(),
+        };
+        let inventory = collect(&sources, &config, &SystemClock, &Silent).await;
+        assert_eq!(inventory.hdfs.gaps, [], "{}", moment.name);
+        let truth = Truth::of(&moment);
+        Self { moment, truth, config, inventory }
+    }
+
+    /// Choices of restore points to keep: all choices of a few; of many each alone, all but each, and some by chance.
+    fn choices(&self) -> Vec<BTreeSet<String>> {
+        choices(&self.moment.points.keys().cloned().collect::<Vec<_>>())
+    }
+}
+
+/// What is said to the program: roots and savepoints, and of every job that it ended long ago and its application was given up,
+/// so that only metadata can keep anything.
+fn yaml(moment: &Moment) -> String {
+    let roots: String = moment
+        .named("checkpoints")
+        .iter()
+        .map(|path| format!("    - {{path: {path}, layout: job, clusters: []}}\n"))
+        .collect();
+    let runs = runs(moment);
+    let jobs: Vec<&str> = runs.iter().filter_map(|path| path.rsplit('/').next()).collect();
+    let ended = jobs.iter().map(|job| {
+        format!("    - {{app: old, flink_job_id: '{job}', status: expired, job_state: CANCELED, job_ended_age: 20d}}\n")
+    });
+    let savepoints = moment.below("savepoints").into_iter().map(|path| {
+        format!("    - {{app: old, flink_job_id: '{:0>32}', status: expired, restore_path: {path}, restore_type: savepoint}}\n", 1)
+    });
+    let lines: String = ended.chain(savepoints).collect();
+    let registry = if lines.is_empty() { lines } else { format!("  registry:\n{lines}") };
+    format!(
+        "title: 'A recorded history'
+config:
+  authority: 'hdfs://localhost:8020'
+  aliases: {{'hdfs://nsprod': 'hdfs://localhost:8020'}}
+  flink: none
+  policies: {{keep_generations: 0, max_delete_fraction: 1.0}}
+  checkpoint_roots:
+{roots}{registry}  applications:
+    - {{name: old, retired: true, jobs: [{}]}}
+",
+        jobs.iter().map(|job| format!("'{job}'")).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Run directories.
+fn runs(moment: &Moment) -> BTreeSet<String> {
+    let is_job = |path: &String| {
+        path.rsplit('/').next().is_some_and(|name| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    moment.below("checkpoints").into_iter().filter(is_job).collect()
+}
+
+fn fill(platform: &Platform, moment: &Moment) {
+    let maker = Maker::new("flink");
+    let mut fs = platform.hdfs.file_system.lock();
+    for directory in &moment.directories {
+        fs.mkdirs(directory, &maker).expect("a directory");
+    }
+    for file in &moment.files {
+        let point = file.strip_suffix("/_metadata").and_then(|directory| moment.points.get(directory));
+        let content = point.map_or_else(|| b"state".to_vec(), |point| point.bytes.clone());
+        fs.create(file, content, false, &maker).expect("a file");
+    }
+    let old = (platform.world.t0 - SignedDuration::from_hours(30 * 24)).as_millisecond();
+    let all: Vec<String> = fs.walk("/data").into_iter().chain(fs.walk("/flink")).map(|(path, _)| path).collect();
+    all.iter().for_each(|path| fs.set_mtime(path, old));
+}
+
+fn configuration(platform: &Platform) -> Config {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("statewarden.toml");
+    std::fs::write(&file, platform.config_toml()).expect("written");
+    load(&LoadOptions { file: Some(file), ..LoadOptions::default() }).expect("a configuration")
+}
+
+fn choices(all: &[String]) -> Vec<BTreeSet<String>> {
+    let chosen = |mask: u64| {
+        let of = all.iter().enumerate().filter(|(at, _)| mask >> (at % 64) & 1 == 1);
+        of.map(|(_, item)| item.clone()).collect::<BTreeSet<_>>()
+    };
+    if all.len() <= 6 {
+        return (0..1 << all.len()).map(chosen).collect();
+    }
+    let whole: BTreeSet<String> = all.iter().cloned().collect();
+    let alone = all.iter().map(|item| BTreeSet::from([item.clone()]));
+    let but = all.iter().map(|item| whole.iter().filter(|other| *other != item).cloned().collect());
+    // Any odd multiplier spreads the bits; the same choices every time.
+    let by_chance = (1..40_u64).map(|n| chosen(n.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    [BTreeSet::new(), whole.clone()].into_iter().chain(alone).chain(but).chain(by_chance).collect()
+}
+
+fn paths(texts: &BTreeSet<String>) -> BTreeSet<HdfsPath> {
+    texts.iter().map(|text| path(text)).collect()
+}
+
+fn texts<'p>(paths: impl IntoIterator<Item = &'p HdfsPath>) -> BTreeSet<String> {
+    paths.into_iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_kept_restore_point_names_is_free_and_nothing_else() {
+    for seen in Seen::all().await {
+        let graph = Graph::new(&seen.inventory, &seen.config.file_systems);
+        assert_points(&seen, &graph);
+        let files = &seen.moment.files;
+        let parts = [runs(&seen.moment), seen.moment.below("savepoints"), seen.moment.below("dstl")];
+        let directories = parts.into_iter().flatten().collect();
+        for units in [files, &directories] {
+            assert_free(&seen, &graph, units);
+        }
+        assert_gates(&seen);
+    }
+}
+
+/// What is said of each restore point alone: the files it needs, whether they are there, and whether it can be moved.
+fn assert_points(seen: &Seen, graph: &Graph) {
+    let recorded: BTreeSet<String> = seen.moment.points.keys().cloned().collect();
+    assert_eq!(texts(graph.points().map(|(at, _)| at)), recorded, "{}", seen.moment.name);
+    for point in &recorded {
+        let at = path(point);
+        let holes: BTreeSet<String> = match graph.completeness(&at) {
+            Completeness::Complete => BTreeSet::new(),
+            Completeness::Holes(names) => names.into_iter().collect(),
+            Completeness::Unknown(why) => panic!("{point}: {why}"),
+        };
+        assert_eq!(&holes, seen.truth.holes(point), "{point} in {}", seen.moment.name);
+        let movable = match seen.truth.absolute(point) {
+            0 => Movable::Yes,
+            absolute => Movable::No(absolute),
+        };
+        assert_eq!(graph.movable(&at), movable, "{point}");
+    }
+}
+
+/// For each choice of kept restore points, what stays of `units` and so what is free.
+fn assert_free(seen: &Seen, graph: &Graph, units: &BTreeSet<String>) {
+    let as_paths = paths(units);
+    for kept in seen.choices() {
+        let seeds = paths(&kept);
+        let found = graph.kept(&seeds, &as_paths);
+        assert_eq!(found.unread.len(), 0, "{}", seen.moment.name);
+        let stays = texts(found.needed.keys());
+        let expected = seen.truth.kept(&kept, units);
+        let wrong: Vec<&String> = stays.symmetric_difference(&expected).collect();
+        assert!(wrong.is_empty(), "{} keeping {kept:#?}: {wrong:#?}", seen.moment.name);
+    }
+    let all: BTreeSet<String> = seen.moment.points.keys().cloned().collect();
+    for point in &all {
+        let rest = all.iter().filter(|other| *other != point).cloned().collect();
+        let without = seen.truth.kept(&rest, units);
+        let free: BTreeSet<String> = seen.truth.kept(&all, units).difference(&without).cloned().collect();
+        assert_eq!(texts(&graph.free_without(&path(point), &as_paths)), free, "without {point}");
+    }
+}
+
+/// For each choice of runs that somebody protects, the gate and the verdict on every run.
+fn assert_gates(seen: &Seen) {
+    let runs = runs(&seen.moment);
+    for protected in choices(&runs.iter().cloned().collect::<Vec<_>>()) {
+        let mut config = seen.config.clone();
+        config.policies.protect = protected.iter().cloned().collect();
+        let stays = |point: &&String| {
+            let run = runs.iter().find(|run| is_at_or_below(point, run));
+            run.is_none_or(|run| protected.contains(run))
+        };
+        let points: BTreeSet<String> = seen.moment.points.keys().filter(stays).cloned().collect();
+        let needed = seen.truth.kept(&points, &runs);
+        let context = Context::new(&seen.inventory, &config);
+        let verdicts = verdicts(&context);
+        assert_eq!(texts(verdicts.iter().map(|verdict| &verdict.path)), runs, "{}", seen.moment.name);
+        for verdict in verdicts {
+            let run = verdict.path.to_string();
+            let references = verdict.of(RunGate::References).expect("a gate");
+            let expected = if needed.contains(&run) { Verdict::Refuted } else { Verdict::Proved };
+            assert_eq!(references.verdict, expected, "{run} protecting {protected:#?}: {references:?}");
+            let may_go = !protected.contains(&run) && !needed.contains(&run);
+            assert_eq!(verdict.is_orphan, may_go, "{run} protecting {protected:#?}: {:#?}", verdict.gates);
+        }
+    }
+}
