@@ -11,6 +11,7 @@ pub mod explain;
 pub mod history;
 pub mod json;
 pub mod layout;
+pub mod metadata;
 pub mod model;
 pub mod plan;
 pub mod terminal;

@@ -33,6 +33,7 @@ fn help_texts() {
         "",
         "drift",
         "explain",
+        "metadata",
         "doctor",
         "plan",
         "show",

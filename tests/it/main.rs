@@ -21,6 +21,7 @@ mod flink_adapter;
 mod flink_metadata;
 mod lab;
 mod ledger_contract;
+mod metadata_command;
 mod raw_http;
 mod report;
 mod rules;

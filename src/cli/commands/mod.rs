@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod drift;
 pub mod explain;
 pub mod history;
+pub mod metadata;
 pub mod plan;
 pub mod schema;
 pub mod show;

@@ -17,9 +17,9 @@ pub const ROOT_ID: u64 = 16_385;
 /// What a file of a known length but unknown content is filled with.
 const FILLER: &[u8] = b"# embedded platform\n";
 
-/// Stands in for a checkpoint's `_metadata`: magic number and version 4 of the format, no operators, start of the trailer.
-const METADATA: &[u8] =
-    &[0x49, 0x60, 0x67, 0x2d, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xac, 0xed, 0x00, 0x05, 0x70];
+/// The `_metadata` of a checkpoint without operators: version 4 of the format, checkpoint 1, and the properties that
+/// Flink 1.20.5 writes for a retained checkpoint.
+const METADATA: &[u8] = include_bytes!("empty_metadata.bin");
 
 /// A name, ordered as Java orders signed bytes: a name that begins with a non-ASCII byte sorts before all ASCII names.
 #[derive(Debug, Clone, PartialEq, Eq)]

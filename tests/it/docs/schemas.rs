@@ -11,6 +11,7 @@ fn the_published_schemas_are_up_to_date() {
         ("config", SchemaOf::Config),
         ("report", SchemaOf::Report),
         ("explanation", SchemaOf::Explanation),
+        ("metadata", SchemaOf::Metadata),
         ("checkup", SchemaOf::Checkup),
         ("inventory", SchemaOf::Inventory),
         ("plan", SchemaOf::Plan),
