@@ -69,6 +69,15 @@ Examples:
 
 Exit codes: 0 the graph was shown, 1 it was not.";
 
+const METADATA_EXAMPLES: &str = "\
+Examples:
+  statewarden metadata hdfs://ns1/flink/checkpoints/app/7f132d501fb9863844ab51697900d494/chk-42
+  statewarden metadata ./_metadata --output json
+
+A file on this host is read without any configuration; what is not here is looked for in HDFS.
+
+Exit codes: 0 the file was read to its last byte, 1 it was not.";
+
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
   statewarden doctor
@@ -109,6 +118,9 @@ pub enum Command {
     /// Show which restore point needs which files, and why a path is needed.
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph(GraphArgs),
+    /// Print what a checkpoint or savepoint consists of: its operators, and every file that its `_metadata` names.
+    #[command(after_help = METADATA_EXAMPLES)]
+    Metadata(MetadataArgs),
     /// Say what can be read of each system, as whom, and what is missing and how to get it.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
@@ -335,6 +347,19 @@ pub struct GraphWhyArgs {
     pub output: OutputArgs,
 }
 
+/// `metadata`.
+#[derive(Debug, Clone, Args)]
+pub struct MetadataArgs {
+    /// A `_metadata` file, or the directory that holds one: on this host, or in HDFS.
+    pub target: String,
+    /// Configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
 /// `doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
@@ -393,6 +418,8 @@ pub enum SchemaOf {
     Graph,
     /// `graph why --output json`.
     Why,
+    /// `metadata --output json`.
+    Metadata,
     /// `doctor --output json`.
     Checkup,
     /// `drift --save`.

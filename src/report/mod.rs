@@ -12,6 +12,7 @@ pub mod graph;
 pub mod history;
 pub mod json;
 pub mod layout;
+pub mod metadata;
 pub mod model;
 pub mod plan;
 pub mod terminal;

@@ -34,6 +34,7 @@ fn help_texts() {
         "drift",
         "explain",
         "graph",
+        "metadata",
         "doctor",
         "plan",
         "show",

@@ -23,6 +23,7 @@ mod flink_metadata;
 mod histories;
 mod lab;
 mod ledger_contract;
+mod metadata_command;
 mod raw_http;
 mod report;
 mod rules;

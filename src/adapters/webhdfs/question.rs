@@ -138,11 +138,10 @@ impl Class {
             Self::Busy | Self::SafeMode | Self::Exception | Self::ServerError => Cause::ServerError,
             Self::UnknownOperation | Self::Symlink => Cause::Unsupported,
             // An absence is a failure only where it is no answer: for the root, which always exists.
-            Self::NotWebHdfs | Self::NotUnderstood | Self::NotFound => Cause::NotUnderstood,
+            Self::NotWebHdfs | Self::NotUnderstood | Self::Redirect | Self::NotFound => Cause::NotUnderstood,
             Self::CutShort => Cause::CutShort,
             Self::Shifting => Cause::Shifting,
             Self::NotConfigured => Cause::NotConfigured,
-            Self::Redirect => Cause::NotUnderstood,
             Self::Http(cause) | Self::DataNode(cause) => cause,
         }
     }

@@ -12,6 +12,7 @@ pub mod drift;
 pub mod explain;
 pub mod graph;
 pub mod history;
+pub mod metadata;
 pub mod plan;
 pub mod schema;
 pub mod show;

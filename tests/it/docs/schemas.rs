@@ -13,6 +13,7 @@ fn the_published_schemas_are_up_to_date() {
         ("explanation", SchemaOf::Explanation),
         ("graph", SchemaOf::Graph),
         ("why", SchemaOf::Why),
+        ("metadata", SchemaOf::Metadata),
         ("checkup", SchemaOf::Checkup),
         ("inventory", SchemaOf::Inventory),
         ("plan", SchemaOf::Plan),
