@@ -117,7 +117,7 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Show which restore point needs which files, and why a path is needed.
     #[command(after_help = GRAPH_EXAMPLES)]
-    Graph(GraphArgs),
+    Graph(Box<GraphArgs>),
     /// Print what a checkpoint or savepoint consists of: its operators, and every file that its `_metadata` names.
     #[command(after_help = METADATA_EXAMPLES)]
     Metadata(MetadataArgs),

@@ -407,7 +407,7 @@ impl<'a> Judge<'_, '_, 'a> {
         if let Some(needed) = kept.needed.get(&run.path).and_then(|needed| needed.first()) {
             return GateResult::refuted(gate, in_words(needed));
         }
-        if let Some(live) = self.runs.live.iter().find(|live| self.hides_restore(live, run)) {
+        if let Some(live) = self.runs.live.iter().find(|live| hides_restore(live, run)) {
             return GateResult::unknown(
                 gate,
                 format!("job {} on {} is starting and hides what it restores from", live.job.id, live.cluster.name),
@@ -421,14 +421,6 @@ impl<'a> Judge<'_, '_, 'a> {
             return GateResult::unknown(gate, pointer);
         }
         GateResult::proved(gate, "no restore point that stays names anything in it")
-    }
-
-    fn hides_restore(&self, live: &LiveJob<'_>, run: &Run<'_>) -> bool {
-        live.job.state.is_starting()
-            && match (&live.application, &run.application) {
-                (Some(of_job), Some(of_run)) => of_job == of_run,
-                _ => run.root.clusters.is_empty() || run.root.clusters.contains(&live.cluster.name),
-            }
     }
 
     /// A restore point of a live job that lies in HDFS and whose content was not read.
@@ -539,6 +531,15 @@ impl<'a> Judge<'_, '_, 'a> {
             Newest::Time(newest) => GateResult::refuted(gate, format!("changed at {newest}, less than {min_age} ago")),
         }
     }
+}
+
+/// Whether a live job is starting and may be restoring from a run: REST does not show yet from which.
+fn hides_restore(live: &LiveJob<'_>, run: &Run<'_>) -> bool {
+    live.job.state.is_starting()
+        && match (&live.application, &run.application) {
+            (Some(of_job), Some(of_run)) => of_job == of_run,
+            _ => run.root.clusters.is_empty() || run.root.clusters.contains(&live.cluster.name),
+        }
 }
 
 fn writes_to(cluster: &ClusterView, run: &Run<'_>) -> bool {

@@ -226,8 +226,8 @@ fn application_of_run(
 /// The application that the configuration gives a job id, or else its exact name in REST, if all clusters agree on one.
 fn application_of_id(context: &Context<'_>, id: &JobId) -> Option<String> {
     said_application(context, id).or_else(|| {
-        let named = context.inventory.flink.jobs().filter(|(_, job)| job.id == *id && !job.name.is_empty());
-        let names: BTreeSet<&str> = named.map(|(_, job)| job.name.as_str()).collect();
+        let shown = context.inventory.flink.jobs().filter(|(_, job)| job.id == *id && !job.name.is_empty());
+        let names: BTreeSet<&str> = shown.map(|(_, job)| job.name.as_str()).collect();
         if names.len() == 1 { names.first().map(|name| (*name).to_owned()) } else { None }
     })
 }

@@ -84,13 +84,13 @@ impl WebHdfs {
         tracing::debug!(op = "OPEN", status = answer.status, "asked the NameNode");
         match wire::open_content(&answer, |text| self.identity.scrub(text)).map_err(|failure| failure.by(&node.name))? {
             Content::Here(bytes) => Ok(Found::Here(bytes.to_vec())),
-            Content::There(location) => self.check_place(node, location).map(Found::There),
+            Content::There(location) => Self::check_place(node, location).map(Found::There),
         }
     }
 
     /// Where a NameNode may send us: to HTTP, and not from an encrypted to an open one. None of our headers goes there; what a
     /// DataNode needs, a delegation token among it, the NameNode has written into the URL.
-    fn check_place(&self, node: &Node, location: &str) -> Result<Url, Failure> {
+    fn check_place(node: &Node, location: &str) -> Result<Url, Failure> {
         let refused = |why: &str| Err(Failure::new(Class::Redirect, format!("a redirect {why}")).by(&node.name));
         let Ok(place) = node.base.join(location) else { return refused("to what is no URL") };
         match (node.base.scheme(), place.scheme()) {
