@@ -23,6 +23,7 @@ use statewarden::gates::run::{RunVerdict, verdicts};
 use statewarden::gates::{RunGate, Verdict};
 use statewarden::graph::{Completeness, Graph, Movable};
 use statewarden::ports::clock::SystemClock;
+use statewarden::ports::read::HdfsRead;
 use statewarden::views::Inventory;
 
 use crate::world::path;
@@ -37,28 +38,28 @@ struct Seen {
     inventory: Inventory,
 }
 
-impl Seen {
-    /// Every recording, and all recordings of one version together.
-    async fn all() -> Vec<Self> {
-        let moments = moment::all();
-        assert!(moments.len() >= 150, "{} recordings with a tree", moments.len());
-        let mut seen = Vec::new();
-        for moment in moment::by_version(&moments).into_iter().chain(moments) {
-            seen.push(Self::of(moment).await);
-        }
-        seen
-    }
+/// One embedded NameNode for all of them, and one reader: what takes the time is to start them.
+struct Looker {
+    platform: Platform,
+    hdfs: Arc<WebHdfs>,
+}
 
-    async fn of(moment: Moment) -> Self {
+impl Looker {
+    fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let world = World::load(&yaml(&moment), Timestamp::now()).expect("a world");
-        let platform = Platform::start(world, Options::default()).expect("servers");
-        fill(&platform, &moment);
+        let platform = Platform::start(load_world("title: 'Nothing'\n"), Options::default()).expect("servers");
         let config = configuration(&platform);
         let hdfs = WebHdfs::new(config.hdfs.as_ref().expect("an [hdfs] section")).expect("a reader");
+        Self { platform, hdfs: Arc::new(hdfs) }
+    }
+
+    async fn look(&mut self, moment: Moment) -> Seen {
+        self.platform.replace_world(load_world(&yaml(&moment))).expect("another world");
+        fill(&self.platform, &moment);
+        let config = configuration(&self.platform);
         let sources = Sources {
             flink: Vec::new(),
-            hdfs: Arc::new(hdfs),
+            hdfs: Arc::clone(&self.hdfs) as Arc<dyn HdfsRead>,
             resources: None,
             recurse: false,
             metadata: Arc::default(),
@@ -66,8 +67,12 @@ impl Seen {
         let inventory = collect(&sources, &config, &SystemClock, &Silent).await;
         assert_eq!(inventory.hdfs.gaps, [], "{}", moment.name);
         let truth = Truth::of(&moment);
-        Self { moment, truth, config, inventory }
+        Seen { moment, truth, config, inventory }
     }
+}
+
+fn load_world(yaml: &str) -> World {
+    World::load(yaml, Timestamp::now()).expect("a world")
 }
 
 /// What is said to the program: roots and savepoints, and of every job that it ended long ago and its application was given up,
@@ -165,7 +170,12 @@ fn texts<'p>(paths: impl IntoIterator<Item = &'p HdfsPath>) -> BTreeSet<String> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_kept_restore_point_names_is_free_and_nothing_else() {
-    for seen in Seen::all().await {
+    let mut looker = Looker::new();
+    let moments = moment::all();
+    assert!(moments.len() >= 150, "{} recordings with a tree", moments.len());
+    // Each by itself, and all of one version as if they had been there at one time.
+    for moment in moment::by_version(&moments).into_iter().chain(moments) {
+        let seen = looker.look(moment).await;
         let graph = Graph::new(&seen.inventory, &seen.config.file_systems);
         assert_points(&seen, &graph);
         let files = &seen.moment.files;
@@ -260,7 +270,8 @@ async fn beside_a_restore_point_that_is_cut_off_nothing_is_free() {
     let needed = Truth::of(&moment)
         .kept(&moment.points.keys().filter(|it| it.contains("/savepoints/")).cloned().collect(), &runs);
     assert!(needed.is_empty(), "savepoints need nothing but themselves");
-    let (before, after) = (Seen::of(whole.clone()).await, Seen::of(moment).await);
+    let mut looker = Looker::new();
+    let (before, after) = (looker.look(whole.clone()).await, looker.look(moment).await);
     let answers = |seen: &Seen| {
         let context = Context::new(&seen.inventory, &seen.config);
         let answer = |verdict: &RunVerdict| {
