@@ -2,9 +2,8 @@
 //! against embedded servers.
 //!
 //! One line a case: `ok NAME`, `FAILED NAME: why` or `later NAME: why` (the case needs something this build does not have). Words on
-//! the command line choose cases by a part of their name. With `SCENARIO_FINDINGS_ONLY=1` cases of the phases `plan` and `runs`
-//! that are for later are run as scans, and those of their findings that this build knows are compared; such lines begin with
-//! `findings` and do not count.
+//! the command line choose cases by a part of their name. Cases of the phases `plan` and `runs` that are for later are run as
+//! scans all the same, and must give those of their findings that this build knows; their line says `findings ok`.
 
 #![expect(clippy::print_stdout, reason = "the lines are what this program is for")]
 
@@ -75,20 +74,11 @@ async fn run_all(words: &[String]) -> Counts {
         }
     }
     files.retain(|file| words.is_empty() || words.iter().any(|word| name_of(file).contains(word)));
-    let findings_only = std::env::var("SCENARIO_FINDINGS_ONLY").is_ok_and(|value| value == "1");
     let mut verdicts = futures::stream::iter(files)
-        .map(|file| async move {
-            let (verdict, findings) = run_file(&file, findings_only).await;
-            (name_of(&file), verdict, findings)
-        })
+        .map(|file| async move { (name_of(&file), run_file(&file).await) })
         .buffered(AT_A_TIME);
-    while let Some((name, verdict, findings)) = verdicts.next().await {
+    while let Some((name, verdict)) = verdicts.next().await {
         counts.add(&name, &verdict);
-        if let Some(wrong) = findings {
-            let line =
-                if wrong.is_empty() { format!("ok {name}") } else { format!("FAILED {name}: {}", wrong.join("; ")) };
-            println!("findings {line}");
-        }
     }
     counts
 }
@@ -117,23 +107,25 @@ fn name_of(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The verdict on a case and, if wanted, what is wrong with the findings of one that is for later.
-async fn run_file(file: &Path, findings_only: bool) -> (Verdict, Option<Vec<String>>) {
+async fn run_file(file: &Path) -> Verdict {
     let loaded = std::fs::read_to_string(file).map_err(|error| error.to_string());
     let case = match loaded.and_then(|text| Case::load(&text, Timestamp::now()).map_err(|error| error.to_string())) {
         Ok(case) => case,
-        Err(why) => return (Verdict::Failed(why), None),
+        Err(why) => return Verdict::Failed(why),
     };
     let Some(missing) = need::missing(&case) else {
         let wrong = run::run(&case, Extent::Whole).await;
-        return (if wrong.is_empty() { Verdict::Passed } else { Verdict::Failed(wrong.join("; ")) }, None);
+        return if wrong.is_empty() { Verdict::Passed } else { Verdict::Failed(wrong.join("; ")) };
     };
-    let findings = if findings_only && need::missing_as_scan(&case).is_none() {
-        Some(run::run(&case, Extent::KnownFindings).await)
+    if need::missing_as_scan(&case).is_some() {
+        return Verdict::Later(missing);
+    }
+    let wrong = run::run(&case, Extent::KnownFindings).await;
+    if wrong.is_empty() {
+        Verdict::Later(format!("findings ok, {missing}"))
     } else {
-        None
-    };
-    (Verdict::Later(missing), findings)
+        Verdict::Failed(format!("as a scan: {}", wrong.join("; ")))
+    }
 }
 
 impl Counts {

@@ -60,6 +60,24 @@ Examples:
 
 Exit codes: 0 the target was explained, 1 it was not.";
 
+const GRAPH_EXAMPLES: &str = "\
+Examples:
+  statewarden graph                            every run directory, and who needs it
+  statewarden graph why /flink/checkpoints/app/7f132d501fb9863844ab51697900d494
+  statewarden graph --json > graph.json        every restore point with every file it names
+  statewarden graph --from inventory.json      without asking any server
+
+Exit codes: 0 the graph was shown, 1 it was not.";
+
+const METADATA_EXAMPLES: &str = "\
+Examples:
+  statewarden metadata hdfs://ns1/flink/checkpoints/app/7f132d501fb9863844ab51697900d494/chk-42
+  statewarden metadata ./_metadata --output json
+
+A file on this host is read without any configuration; what is not here is looked for in HDFS.
+
+Exit codes: 0 the file was read to its last byte, 1 it was not.";
+
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
   statewarden doctor
@@ -97,6 +115,12 @@ pub enum Command {
     /// Print all that is known of one path, job, record, workflow or finding, and which rule said what.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
+    /// Show which restore point needs which files, and why a path is needed.
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph(GraphArgs),
+    /// Print what a checkpoint or savepoint consists of: its operators, and every file that its `_metadata` names.
+    #[command(after_help = METADATA_EXAMPLES)]
+    Metadata(MetadataArgs),
     /// Say what can be read of each system, as whom, and what is missing and how to get it.
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArgs),
@@ -228,7 +252,7 @@ pub struct LookArgs {
     /// Save what was read, mode 0600.
     #[arg(long, value_name = "INVENTORY", conflicts_with = "from", env = "STATEWARDEN_SAVE", hide_env_values = true)]
     pub save: Option<PathBuf>,
-    /// Walk below run directories too; costs a call for each directory in them.
+    /// Walk below directories in the resource center that are named like run directories too; those of configured roots are always read.
     #[arg(long, conflicts_with = "from", env = "STATEWARDEN_RECURSE", hide_env_values = true)]
     pub recurse: bool,
 }
@@ -273,6 +297,64 @@ pub struct ExplainArgs {
     /// What to look at.
     #[command(flatten)]
     pub look: LookArgs,
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `graph`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct GraphArgs {
+    /// A question about one path.
+    #[command(subcommand)]
+    pub command: Option<GraphCommand>,
+    /// Print JSON on standard output: short for `--output json`, and goes over it.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// What to look at.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What `graph` can be asked.
+#[derive(Debug, Clone, Subcommand)]
+pub enum GraphCommand {
+    /// Say which kept restore points need what lies at or below a path, and why each of them is kept.
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Why(GraphWhyArgs),
+}
+
+/// `graph why`.
+#[derive(Debug, Clone, Args)]
+pub struct GraphWhyArgs {
+    /// An HDFS path or URI.
+    pub path: String,
+    /// Configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+    /// What to look at.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `metadata`.
+#[derive(Debug, Clone, Args)]
+pub struct MetadataArgs {
+    /// A `_metadata` file, or the directory that holds one: on this host, or in HDFS.
+    pub target: String,
+    /// Configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -332,6 +414,12 @@ pub enum SchemaOf {
     AuditCheck,
     /// `explain --output json`.
     Explanation,
+    /// `graph --json`.
+    Graph,
+    /// `graph why --output json`.
+    Why,
+    /// `metadata --output json`.
+    Metadata,
     /// `doctor --output json`.
     Checkup,
     /// `drift --save`.

@@ -38,10 +38,12 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Drift(args) => commands::drift::run(&args).await,
         Command::Explain(args) => commands::explain::run(&args).await,
+        Command::Graph(args) => commands::graph::run(&args).await,
         Command::Doctor(args) => commands::doctor::run(&args).await,
         Command::Plan(args) => commands::plan::run(&args).await,
         Command::Show(args) => commands::show::run(&args).await,
         Command::Apply(args) => commands::apply::run(&args).await,
+        Command::Metadata(args) => commands::metadata::run(&args).await,
         Command::History(args) => commands::history::run(&args).await,
         Command::Diff(args) => commands::diff::run(&args).await,
         Command::Audit { command } => commands::audit::run(&command).await,

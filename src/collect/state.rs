@@ -14,7 +14,7 @@ use super::{Progress, Sources, evidence};
 use crate::config::Config;
 use crate::domain::{EntryKind, Existence, HdfsPath, HdfsUri, JobId, Place, Status};
 use crate::flink_metadata;
-use crate::ports::read::{FileAnswer, HdfsRead};
+use crate::ports::read::{ListAnswer, ReadAnswer};
 use crate::views::flink::{Pointer, Restored};
 use crate::views::hdfs::Look;
 use crate::views::state::{NamedFile, Reading, RestorePoint};
@@ -24,7 +24,7 @@ use crate::views::{Gap, HdfsView, Inventory};
 const METADATA: &str = "_metadata";
 
 /// A larger `_metadata` is not read: it would be held whole in memory. The largest seen in practice are some tens of megabytes.
-const LARGEST: u64 = 256 << 20;
+const LARGEST: usize = 256 << 20;
 
 /// Contents of `_metadata` files by file id, length and time, kept between the readings of one process. Such a file never
 /// changes under the same three: Flink writes it once.
@@ -56,7 +56,11 @@ pub(super) async fn gather(sources: &Sources, config: &Config, inventory: &mut I
         // HDFS as a whole gave no answer; that is said once.
         return;
     }
+    if !config.roots.is_empty() {
+        inventory.state.trash_interval_minutes = sources.hdfs.fetch_trash_interval().await;
+    }
     list_insides(sources, config, &mut inventory.hdfs, progress).await;
+    list_snapshots(sources, config, inventory).await;
     list_restore_points(sources, config, inventory, progress).await;
     progress.stage("reading restore points");
     read_points(sources, inventory, progress).await;
@@ -111,6 +115,28 @@ async fn list_insides(sources: &Sources, config: &Config, view: &mut HdfsView, p
                 gap.inside_run = true;
             }
         }
+    }
+}
+
+/// Lists the snapshots of every snapshottable directory in a root. What cannot be listed is said to have one that nobody could name.
+async fn list_snapshots(sources: &Sources, config: &Config, inventory: &mut Inventory) {
+    let listings = &inventory.hdfs.listings;
+    let in_root = listings.iter().filter(|(path, _)| config.root_of(path).is_some());
+    let snapshottable: Vec<HdfsPath> = in_root
+        .flat_map(|(path, listing)| {
+            let entries = listing.entries.iter().filter(|entry| entry.status.snapshottable);
+            entries.map(|entry| path.join(&entry.name))
+        })
+        .collect();
+    for path in snapshottable {
+        let names = match sources.hdfs.list_directory(&path.join(".snapshot")).await {
+            ListAnswer::Listed(listing, None) => listing.entries.iter().map(|entry| entry.name.to_string()).collect(),
+            ListAnswer::Absent => Vec::new(),
+            ListAnswer::Listed(..) | ListAnswer::NotADirectory | ListAnswer::Unread(_) => {
+                vec!["(could not be listed)".to_owned()]
+            }
+        };
+        inventory.state.snapshots.insert(path, names);
     }
 }
 
@@ -210,65 +236,36 @@ fn run_around(directory: &HdfsPath) -> HdfsPath {
 /// A restore point, or none if it went while it was read; with a gap if the file system did not give its content.
 type PointAnswer = Result<Option<RestorePoint>, Box<(Gap, RestorePoint)>>;
 
-/// One restore point. One that changed meanwhile is read once more.
-async fn read_point(sources: &Sources, directory: &HdfsPath, status: Status) -> PointAnswer {
-    if let Some(reading) = sources.metadata.get(&status) {
-        return Ok(Some(RestorePoint { modified: status.modified, reading }));
+/// One restore point. One that changed or went while it was read is looked at once more.
+async fn read_point(sources: &Sources, directory: &HdfsPath, listed: Status) -> PointAnswer {
+    if let Some(reading) = sources.metadata.get(&listed) {
+        return Ok(Some(RestorePoint { modified: listed.modified, reading }));
     }
-    let hdfs = sources.hdfs.as_ref();
     let path = directory.join(METADATA);
-    let mut status = status;
-    for _ in 0..2 {
-        match read_once(hdfs, &path, &status).await {
-            Attempt::Done(reading) => {
-                sources.metadata.put(&status, &reading);
-                return Ok(Some(RestorePoint { modified: status.modified, reading }));
-            }
-            Attempt::Gone => return Ok(None),
-            Attempt::Failed(gap, why) => match hdfs.fetch_status(&path).await {
-                Existence::Absent => return Ok(None),
-                Existence::Present(now) if now != status => status = now,
-                _ => return failed(gap, status.modified, why),
-            },
+    let hdfs = sources.hdfs.as_ref();
+    let mut answer = hdfs.read_file(&path, LARGEST).await;
+    if matches!(answer, ReadAnswer::Unread(_)) {
+        answer = hdfs.read_file(&path, LARGEST).await;
+    }
+    let failed = |modified, why| RestorePoint { modified, reading: Reading::Failed { why } };
+    match answer {
+        ReadAnswer::Read { bytes, status } => {
+            let reading = match flink_metadata::read(&bytes) {
+                Ok(metadata) => reading(metadata),
+                Err(error) => Reading::Failed { why: error.to_string() },
+            };
+            sources.metadata.put(&status, &reading);
+            Ok(Some(RestorePoint { modified: status.modified, reading }))
         }
-    }
-    let gap = Gap::incomplete(
-        crate::views::ViewName::Hdfs,
-        crate::views::Cause::Shifting,
-        format!("{path} changes while it is read"),
-    );
-    failed(Some(gap), status.modified, "it changes while it is read".to_owned())
-}
-
-/// A restore point that was not understood is a finding of what rests on it, not a gap of the file system.
-fn failed(gap: Option<Gap>, modified: Timestamp, why: String) -> PointAnswer {
-    let point = RestorePoint { modified, reading: Reading::Failed { why } };
-    match gap {
-        Some(gap) => Err(Box::new((gap, point))),
-        None => Ok(Some(point)),
-    }
-}
-
-enum Attempt {
-    Done(Reading),
-    Gone,
-    Failed(Option<Gap>, String),
-}
-
-async fn read_once(hdfs: &dyn HdfsRead, path: &HdfsPath, status: &Status) -> Attempt {
-    if status.length > LARGEST {
-        return Attempt::Failed(None, format!("{} bytes are more than this program reads", status.length));
-    }
-    match hdfs.read_file(path, status.length).await {
-        FileAnswer::Absent => Attempt::Gone,
-        FileAnswer::Unread(gap) => {
+        ReadAnswer::Absent => Ok(None),
+        ReadAnswer::NotAFile(status) => Ok(Some(failed(status.modified, "it is no file".to_owned()))),
+        ReadAnswer::TooLong(status) => {
+            Ok(Some(failed(status.modified, format!("{} bytes are more than this program reads", status.length))))
+        }
+        ReadAnswer::Unread(gap) => {
             let why = gap.detail.clone();
-            Attempt::Failed(Some(gap), why)
+            Err(Box::new((gap, failed(listed.modified, why))))
         }
-        FileAnswer::Whole(bytes) => match flink_metadata::read(&bytes) {
-            Ok(metadata) => Attempt::Done(reading(metadata)),
-            Err(error) => Attempt::Failed(None, error.to_string()),
-        },
     }
 }
 

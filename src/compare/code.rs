@@ -166,6 +166,12 @@ codes! {
     /// The resource center does not store in HDFS.
     UnsupportedStorage = "unsupported-storage", Incomplete, NothingToCompare,
         "the resource center does not store in HDFS", "资源中心未使用 HDFS 存储";
+    /// The Trash is off or empties too soon, while something could go there.
+    TrashUnavailable = "trash-unavailable", Drift, TurnTrashOn,
+        "no Trash to move things to", "HDFS 回收站不可用或保留时间过短";
+    /// Something that HDFS would refuse to delete or move.
+    DeleteBlocked = "delete-blocked", Drift, RemoveSnapshots,
+        "snapshots hold this directory", "快照占用该目录，无法删除或移动";
     /// A setting that is unsafe.
     ConfigRefused = "config-refused", Incomplete, ChangeConfig,
         "unsafe setting", "因安全规则拒绝的配置";

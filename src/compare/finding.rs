@@ -245,6 +245,14 @@ remedies! {
     RegisterAnother =
         "Register another restore point for this application, such as a new savepoint of the running job; this one cannot be restored from.",
         "为该应用登记另一个恢复点，例如对运行中的作业新做一次 Savepoint；当前登记的恢复点已无法恢复。";
+    /// The Trash is no undo.
+    TurnTrashOn =
+        "Have the administrator of HDFS set `fs.trash.interval` on the NameNode to at least `min_trash_interval`, or set `policies.quarantine`; nothing is deleted for good in place of a move to the Trash.",
+        "请 HDFS 管理员在 NameNode 上把 `fs.trash.interval` 设为不小于 `min_trash_interval`，或设置 `policies.quarantine`；不会以直接删除代替移入回收站。";
+    /// Snapshots first.
+    RemoveSnapshots =
+        "Remove the snapshots first if nobody needs them (`hdfs dfs -deleteSnapshot`); they are somebody's backup, so ask. A move around them is no way out.",
+        "确认无人需要后先删除快照（`hdfs dfs -deleteSnapshot`）；快照可能是他人的备份，请先询问。不要用移动来绕过。";
     /// A restore point that is not understood.
     InspectPoint =
         "Look at this `_metadata` by hand (`statewarden metadata PATH` names the place that is not understood). While it stays, no other run directory can be proved free.",

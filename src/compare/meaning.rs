@@ -250,6 +250,19 @@ meanings! {
             "服务端（DolphinScheduler 3.2 及以后）给出的 base directory 不在 HDFS 上，而在 S3、OSS 或本地文件系统中，HDFS 无法说明其资源情况。此项不能被忽略规则隐藏。";
         severity: "error", "错误";
     }
+    TrashUnavailable {
+        means: "A run directory could go, and the server's Trash is off or is emptied sooner than `min_trash_interval`: a move there would be \
+            no undo. The server's own interval counts. Silent where the server does not tell it (NameNodes before 3.3).",
+            "有作业运行目录可以处理，但服务端的 HDFS 回收站已关闭，或清空得比 `min_trash_interval` 更早：移入回收站起不到可撤销的作用。\
+            以服务端的设置为准。服务端不告知时（3.3 之前的 NameNode）不报告。";
+        severity: "error", "错误";
+    }
+    DeleteBlocked {
+        means: "A run directory that nothing needs any more is, or holds, a directory with snapshots. HDFS refuses to delete or rename such a \
+            directory and everything above it.",
+            "已无人需要的作业运行目录本身或其中某个目录带有快照。HDFS 拒绝删除或重命名这类目录及其所有上级目录。";
+        severity: "warning", "警告";
+    }
     ConfigRefused {
         means: "Something the configuration asks for is readable but unsafe or without effect, and was not put into effect: a root that is too broad or around the resource namespace, roots that hold one another, \
             a `protect` entry that matches nothing, an expired ignore, an ignore of something that cannot be ignored, or no Flink named. One finding for all of them. It cannot be ignored.",

@@ -32,6 +32,9 @@ pub struct Status {
     /// Inode id, stable over renames; 0 where the server does not tell (old HttpFS).
     #[serde(default)]
     pub file_id: u64,
+    /// Whether snapshots may be made of it. One with snapshots can be neither deleted nor renamed, nor can anything above it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub snapshottable: bool,
 }
 
 /// The answer to one question about one path. Four answers, never two: a refusal or a failure is not an absence.

@@ -30,6 +30,11 @@ impl<'a> Cursor<'a> {
         self.base + self.at
     }
 
+    /// The same file at a position that was passed.
+    pub(super) const fn earlier(&self, position: usize) -> Self {
+        Self { bytes: self.bytes, at: position - self.base, base: self.base }
+    }
+
     pub(super) const fn left(&self) -> usize {
         self.bytes.len() - self.at
     }

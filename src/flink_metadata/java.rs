@@ -58,10 +58,11 @@ const fn wrong(why: &'static str) -> Fault {
 }
 
 /// A thing that a reference can mean.
-#[derive(Clone)]
-enum Thing<'a> {
+#[derive(Clone, Copy)]
+enum Thing {
     Class(usize),
-    Text(Cow<'a, str>),
+    /// Where the string is in the stream.
+    Text(usize),
     Object(usize),
 }
 
@@ -90,7 +91,7 @@ enum Value<'a> {
 struct Reader<'a, 'c> {
     at: &'c mut Cursor<'a>,
     /// In the order in which they are numbered. A class that is still being read has no entry in `classes` yet.
-    things: Vec<Thing<'a>>,
+    things: Vec<Thing>,
     classes: Vec<Class<'a>>,
     depth: u32,
     found: Found,
@@ -106,7 +107,7 @@ impl<'a> Reader<'a, '_> {
         let value = match self.at.u8("type of an object")? {
             tag::NULL => Value::Other,
             tag::REFERENCE => match self.referred()? {
-                Thing::Text(text) => Value::Text(text),
+                Thing::Text(at) => Value::Text(self.at.earlier(at).utf("string")?),
                 Thing::Object(class) => Value::Object(class),
                 Thing::Class(_) => return Cursor::error_at(begin, wrong("a class stands for an object")),
             },
@@ -119,17 +120,16 @@ impl<'a> Reader<'a, '_> {
         Ok(value)
     }
 
-    fn referred(&mut self) -> Result<Thing<'a>> {
+    fn referred(&mut self) -> Result<Thing> {
         let begin = self.at.position();
         let number = self.at.i32("reference")?.wrapping_sub(FIRST_HANDLE);
         let thing = usize::try_from(number).ok().and_then(|number| self.things.get(number));
-        thing.cloned().map_or_else(|| Cursor::error_at(begin, wrong("a reference leads nowhere")), Ok)
+        thing.copied().map_or_else(|| Cursor::error_at(begin, wrong("a reference leads nowhere")), Ok)
     }
 
     fn text(&mut self) -> Result<Cow<'a, str>> {
-        let text = self.at.utf("string")?;
-        self.things.push(Thing::Text(text.clone()));
-        Ok(text)
+        self.things.push(Thing::Text(self.at.position()));
+        self.at.utf("string")
     }
 
     /// A string or a reference to one.

@@ -91,7 +91,7 @@ pub fn read(bytes: &[u8]) -> Result<Metadata<'_>, MetadataError> {
     let mut operators = Vec::with_capacity(shape.operators);
     let mut directories = BTreeSet::new();
     let mut inline = Inline::default();
-    let frame = walk::tell(bytes, shape.layout, |event| match event {
+    walk::tell(bytes, &shape, |event| match event {
         Event::Operator(operator) => operators.push(operator),
         Event::Directories { task_owned, shared, .. } => directories.extend([task_owned, shared]),
         Event::Stream { stream: Stream::Inline { bytes, .. }, .. } => inline.add(bytes as u64),
@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8]) -> Result<Metadata<'_>, MetadataError> {
         Event::Stream { kind, stream } => files.add(kind, stream),
         _ => (),
     })?;
-    let walk::Frame { version, checkpoint_id, properties } = frame;
+    let walk::Frame { version, checkpoint_id, properties } = shape.frame;
     Ok(Metadata { version, checkpoint_id, operators, files: files.into_list(), directories, inline, properties })
 }
 
@@ -154,8 +154,8 @@ impl<'a> Files<'a> {
 
     fn entry(&mut self, path: Cow<'a, str>, relative: bool) -> &mut Reference<'a> {
         let mask = self.index.len() - 1;
-        // The low bits of a 64-bit hash are as good as any.
-        let mut slot = self.hasher.hash_one((&path, relative)) as usize & mask;
+        let masked = self.hasher.hash_one((&path, relative)) & mask as u64;
+        let mut slot = usize::try_from(masked).expect("the mask is one of usize");
         let at = loop {
             match self.index[slot] {
                 0 => break self.push(slot, path, relative),
@@ -179,9 +179,11 @@ impl<'a> Files<'a> {
         self.list.len() - 1
     }
 
-    /// Most handles may name the same few files (in-flight data): then the list gives back what it did not need.
+    /// Many handles may name the same few files (in-flight data): then the list gives back what it did not need.
     fn into_list(mut self) -> Vec<Reference<'a>> {
-        self.list.shrink_to_fit();
+        if self.list.len() < self.list.capacity() / 2 {
+            self.list.shrink_to_fit();
+        }
         self.list
     }
 }

@@ -1,16 +1,18 @@
 //! The modified UTF-8 of `java.io.DataOutput.writeUTF`.
 //!
 //! U+0000 is two bytes, and a character beyond U+FFFF is a pair of surrogates of three bytes each, so neither form is UTF-8.
-//! `readUTF` takes overlong forms too; so does this.
+//! Only what `writeUTF` writes is taken. `readUTF` takes more, a zero byte above all; but a text with one was not written as
+//! a text, it is a piece of the file that a wrong length made one.
 
 use std::borrow::Cow;
 
-/// The text, or `None` where `readUTF` would throw, or where a surrogate stands alone (no path of a file system has one).
+/// The text, or `None` for what `writeUTF` does not write and for a surrogate alone, which no name of a file holds.
 /// Text that is plain UTF-8 as well, which is nearly all of it, is borrowed.
 pub(super) fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
     // Four-byte forms are UTF-8 but not modified UTF-8.
+    let is_both = |byte: &u8| matches!(*byte, 1..0xF0);
     match str::from_utf8(bytes) {
-        Ok(text) if !bytes.iter().any(|byte| *byte >= 0xF0) => Some(Cow::Borrowed(text)),
+        Ok(text) if bytes.iter().all(is_both) => Some(Cow::Borrowed(text)),
         _ => decode_units(bytes).map(Cow::Owned),
     }
 }
@@ -27,16 +29,18 @@ fn decode_units(bytes: &[u8]) -> Option<String> {
     (!wrong && rest.is_empty()).then_some(text)
 }
 
-/// The first UTF-16 unit and the bytes after it.
+/// The first UTF-16 unit and the bytes after it; the shortest form only.
 fn split_unit(bytes: &[u8]) -> Option<(u16, &[u8])> {
-    match *bytes {
-        [a @ 0..=0x7F, ref rest @ ..] => Some((u16::from(a), rest)),
-        [a @ 0xC0..=0xDF, b @ 0x80..=0xBF, ref rest @ ..] => Some((bits(a, 0x1F) << 6 | bits(b, 0x3F), rest)),
+    let (unit, rest, least) = match *bytes {
+        [a @ 1..=0x7F, ref rest @ ..] => (u16::from(a), rest, 1),
+        [0xC0, 0x80, ref rest @ ..] => (0, rest, 0),
+        [a @ 0xC0..=0xDF, b @ 0x80..=0xBF, ref rest @ ..] => (bits(a, 0x1F) << 6 | bits(b, 0x3F), rest, 0x80),
         [a @ 0xE0..=0xEF, b @ 0x80..=0xBF, c @ 0x80..=0xBF, ref rest @ ..] => {
-            Some((bits(a, 0x0F) << 12 | bits(b, 0x3F) << 6 | bits(c, 0x3F), rest))
+            (bits(a, 0x0F) << 12 | bits(b, 0x3F) << 6 | bits(c, 0x3F), rest, 0x800)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    (unit >= least).then_some((unit, rest))
 }
 
 const fn bits(byte: u8, mask: u8) -> u16 {
@@ -62,12 +66,10 @@ mod tests {
         // `writeUTF` of "a\0b" and of U+1F600, by the rules of java.io.DataInput.
         assert_eq!(decoded(b"a\xC0\x80b").as_deref(), Some("a\0b"));
         assert_eq!(decoded(b"\xED\xA0\xBD\xED\xB8\x80").as_deref(), Some("\u{1F600}"));
-        // An overlong "A", which `readUTF` takes.
-        assert_eq!(decoded(b"\xC1\x81").as_deref(), Some("A"));
     }
 
     #[test]
-    fn what_java_does_not_read() {
+    fn what_java_does_not_write() {
         for bytes in [
             &b"\xF0\x9F\x98\x80"[..],
             b"\x80",
@@ -75,6 +77,10 @@ mod tests {
             b"\xE6\x95",
             b"\xC3A",
             b"\xFF",
+            // A zero byte, and "A" and U+00FC in longer forms than needed: read by `readUTF`, never written.
+            b"a\0b",
+            b"\xC1\x81",
+            b"\xE0\x83\xBC",
             // Surrogates alone and in the wrong order.
             b"\xED\xA0\xBD",
             b"\xED\xB8\x80\xED\xA0\xBD",

@@ -52,14 +52,7 @@ pub fn verdicts(context: &Context<'_>) -> Vec<RunVerdict> {
     let judge = Judge { runs: &runs };
     let first: Vec<Vec<GateResult<RunGate>>> = runs.runs.iter().map(|run| judge.of_itself(run)).collect();
     let elsewhere = judge.view_elsewhere();
-    let candidates: BTreeSet<HdfsPath> = runs
-        .runs
-        .iter()
-        .zip(&first)
-        .filter(|(_, gates)| gates.iter().all(about_itself_holds))
-        .map(|(run, _)| run.path.clone())
-        .collect();
-    let kept = judge.kept(&candidates);
+    let kept = judge.kept(&candidates(&runs, &first), &runs.units());
     let all = runs.runs.iter().zip(first).map(|(run, mut gates)| {
         gates.push(judge.references(run, &kept));
         let is_orphan = gates.iter().all(about_itself_holds);
@@ -73,6 +66,22 @@ pub fn verdicts(context: &Context<'_>) -> Vec<RunVerdict> {
         RunVerdict { path: run.path.clone(), application: run.application.clone(), gates, is_orphan }
     });
     all.collect()
+}
+
+/// What stays because a kept restore point needs it, with `path` counted as a unit of its own beside the run directories.
+pub fn kept_around(context: &Context<'_>, path: &HdfsPath) -> Kept {
+    let runs = Runs::new(context);
+    let judge = Judge { runs: &runs };
+    let first: Vec<Vec<GateResult<RunGate>>> = runs.runs.iter().map(|run| judge.of_itself(run)).collect();
+    let mut units = runs.units();
+    units.insert(path.clone());
+    judge.kept(&candidates(&runs, &first), &units)
+}
+
+/// Run directories that would go if nothing needed them: their own restore points keep nothing.
+fn candidates(runs: &Runs<'_, '_>, gates: &[Vec<GateResult<RunGate>>]) -> BTreeSet<HdfsPath> {
+    let both = runs.runs.iter().zip(gates);
+    both.filter(|(_, gates)| gates.iter().all(about_itself_holds)).map(|(run, _)| run.path.clone()).collect()
 }
 
 /// Whether a gate does not speak against the directory itself.
@@ -386,11 +395,11 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 
     /// What stays because restore points outside of the candidates need it.
-    fn kept(&self, candidates: &BTreeSet<HdfsPath>) -> Kept {
+    fn kept(&self, candidates: &BTreeSet<HdfsPath>, units: &BTreeSet<HdfsPath>) -> Kept {
         let graph = &self.context().graph;
         let goes = |point: &HdfsPath| point.ancestors().any(|at| candidates.contains(at));
         let seeds = graph.points().map(|(at, _)| at).filter(|at| !goes(at));
-        graph.kept(seeds, &self.runs.units())
+        graph.kept(seeds, units)
     }
 
     fn references(&self, run: &Run<'_>, kept: &Kept) -> GateResult<RunGate> {

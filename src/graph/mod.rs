@@ -241,3 +241,6 @@ fn namesakes(points: &BTreeMap<HdfsPath, Point>, inventory: &Inventory) -> BTree
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

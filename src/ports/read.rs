@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
-use crate::domain::{Existence, HdfsPath, JobId};
+use crate::domain::{Existence, HdfsPath, JobId, Status};
 use crate::views::flink::ShownRestorePoint;
 use crate::views::hdfs::{ClockReading, ContentSummary};
 use crate::views::resources::{Opinion, Record, StorageEntry, User};
@@ -23,14 +23,23 @@ pub enum ListAnswer {
     Unread(Gap),
 }
 
-/// The content of one file.
+/// The answer to "what is in this file?".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileAnswer {
-    /// Every byte of it.
-    Whole(Vec<u8>),
+pub enum ReadAnswer {
+    /// All of it: as many bytes as the status says that was asked for right before.
+    Read {
+        /// Content.
+        bytes: Vec<u8>,
+        /// Status it was compared with.
+        status: Status,
+    },
     /// The active NameNode answered `FileNotFoundException`.
     Absent,
-    /// Refused, failed, or not as long as it was announced; the gap names the path.
+    /// Something else sits there; it was not read.
+    NotAFile(Status),
+    /// It is longer than the caller takes; it was not read.
+    TooLong(Status),
+    /// Refused, failed, or not as long as its status says; the gap names the path.
     Unread(Gap),
 }
 
@@ -70,11 +79,14 @@ pub trait HdfsRead: Send + Sync {
     /// What sits at one path, on the active NameNode.
     async fn fetch_status(&self, path: &HdfsPath) -> Existence;
 
-    /// The content of a file whose length is known from its status. Another number of bytes is no content.
-    async fn read_file(&self, path: &HdfsPath, length: u64) -> FileAnswer;
+    /// The content of one file of at most `limit` bytes, whole or not at all.
+    async fn read_file(&self, path: &HdfsPath, limit: usize) -> ReadAnswer;
 
     /// Totals of a subtree; `None` with any answer but a summary.
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary>;
+
+    /// Minutes after which the server empties its Trash, 0 for no Trash; `None` if it does not tell (NameNodes before 3.3).
+    async fn fetch_trash_interval(&self) -> Option<u64>;
 
     /// Whether the file system takes writes now. Asked with a call that changes nothing: making the root directory, which
     /// every NameNode has, and which safe mode refuses before anything else.

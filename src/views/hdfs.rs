@@ -211,7 +211,14 @@ mod tests {
     }
 
     fn status(kind: EntryKind) -> Status {
-        Status { kind, length: 1, modified: Timestamp::UNIX_EPOCH, owner: "hdfs".into(), file_id: 1 }
+        Status {
+            kind,
+            length: 1,
+            modified: Timestamp::UNIX_EPOCH,
+            owner: "hdfs".into(),
+            file_id: 1,
+            snapshottable: false,
+        }
     }
 
     fn view() -> HdfsView {

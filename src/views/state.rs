@@ -13,6 +13,9 @@ pub struct StateView {
     /// Restore points by the directory that holds their `_metadata`. One whose `_metadata` is not there has no entry.
     #[serde(default)]
     pub points: BTreeMap<HdfsPath, RestorePoint>,
+    /// Names of the snapshots of directories in and above run directories.
+    #[serde(default)]
+    pub snapshots: BTreeMap<HdfsPath, Vec<String>>,
     /// Minutes after which the server empties its Trash (`fs.trash.interval`), 0 for no Trash; `None`: not told.
     #[serde(default)]
     pub trash_interval_minutes: Option<u64>,

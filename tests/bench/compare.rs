@@ -65,6 +65,7 @@ fn inventory(records: usize) -> Inventory {
         modified: stamp(864_000),
         owner: "etl".into(),
         file_id: at as u64,
+        snapshottable: false,
     };
     let mut view = ResourceView {
         generation: Some(Generation::V31),

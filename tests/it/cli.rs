@@ -33,6 +33,8 @@ fn help_texts() {
         "",
         "drift",
         "explain",
+        "graph",
+        "metadata",
         "doctor",
         "plan",
         "show",
@@ -226,8 +228,14 @@ fn the_demo_shows_the_important_findings_and_what_could_not_be_told() {
         ("unmanaged-hdfs-path", "warning"),
         ("size-mismatch", "warning"),
         ("dangling-workflow-reference", "warning"),
+        ("orphan-job-run-dir", "warning"),
         ("size-mismatch", "info"),
         ("foreign-entry-in-root", "info"),
+        ("shared-state-dependency", "info"),
+        ("protected-job-run-dir", "info"),
+        ("protected-job-run-dir", "info"),
+        ("protected-job-run-dir", "info"),
+        ("protected-job-run-dir", "info"),
     ];
     assert_eq!(found, expected);
     let person = stdout(&run(&["demo"]));

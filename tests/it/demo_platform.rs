@@ -9,7 +9,7 @@ use statewarden::demo::servers::{Options, Platform};
 use statewarden::demo::world::World;
 
 /// What the world was made to show.
-const EXPECTED: [&str; 11] = [
+const EXPECTED: [&str; 12] = [
     "critical checkpoint-in-resource-namespace path=/dolphinscheduler/etl/resources/ckpt_storage",
     "error dangling-workflow-reference workflow=9001 reference=14",
     "error rename-split record=21 path=/dolphinscheduler/etl/resources/conf/regions.csv",
@@ -18,6 +18,7 @@ const EXPECTED: [&str; 11] = [
     "error workflow-writes-checkpoints-into-resources workflow=9002",
     "warning dangling-workflow-reference workflow=9003 reference=77",
     "warning moved-resource-record record=23 path=/dolphinscheduler/etl/resources/models/churn.bin",
+    "warning orphan-job-run-dir path=/flink/checkpoints/prod/fraud-scoring/3d94b0f7e1a25c68970f4be2d1c63a58",
     "warning size-mismatch record=19 path=/dolphinscheduler/etl/resources/conf/orders.properties",
     "warning stale-resource-record record=17 path=/dolphinscheduler/etl/resources/jars/orders-etl-1.9.jar",
     "warning unmanaged-hdfs-path path=/dolphinscheduler/etl/resources/exports/orders_full.csv",

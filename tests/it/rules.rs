@@ -469,6 +469,7 @@ fn entries_of_a_root_are_judged_by_name_alone() {
         [
             (Code::AmbiguousJobDir, "/flink/prod/00000000000000000000000000000000".to_owned()),
             (Code::ForeignEntryInRoot, "/flink/prod/savepoint-ab12cd-0123456789ab".to_owned()),
+            (Code::ProtectedJobRunDir, format!("/flink/prod/{JOB}")),
         ]
     );
     world.directory("/flink/prod/chk-7", OLD);

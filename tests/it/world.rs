@@ -105,7 +105,7 @@ impl World {
         if !self.inventory.hdfs.listings.contains_key(&parent) {
             self.directory(parent.as_str(), age);
         }
-        let status = Status { kind, length, modified: ago(age), owner: "etl".into(), file_id: 0 };
+        let status = Status { kind, length, modified: ago(age), owner: "etl".into(), file_id: 0, snapshottable: false };
         let listing = self.inventory.hdfs.listings.entry(parent).or_default();
         let entry = Entry { name: at.name().expect("a name").into(), status };
         match listing.entries.binary_search_by(|other| other.name.cmp(&entry.name)) {

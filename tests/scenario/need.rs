@@ -48,10 +48,6 @@ fn missing_action(case: &Case) -> Option<String> {
 }
 
 fn missing_in_world(world: &World) -> Option<String> {
-    missing_generation(world).or_else(|| missing_reader(world))
-}
-
-fn missing_generation(world: &World) -> Option<String> {
     if let Some(ds) = &world.config.ds
         && !Generation::of_version(&ds.version).is_some_and(is_spoken)
     {
@@ -63,11 +59,6 @@ fn missing_generation(world: &World) -> Option<String> {
 
 fn is_spoken(generation: Generation) -> bool {
     matches!(generation, Generation::V20 | Generation::V30 | Generation::V31 | Generation::V322)
-}
-
-fn missing_reader(world: &World) -> Option<String> {
-    let reads = world.hdfs.listing.iter().find(|entry| entry.refers_to.is_some() || entry.metadata.is_some());
-    reads.map(|_| "needs the content of `_metadata` files".to_owned())
 }
 
 fn missing_code(case: &Case) -> Option<String> {

@@ -82,6 +82,9 @@ pub enum HttpFault {
     /// More than this program is willing to hold.
     #[error("the answer is larger than {0} MiB")]
     TooLarge(usize),
+    /// More than was asked for.
+    #[error("the answer is larger than {0} bytes")]
+    TooLong(usize),
 }
 
 impl HttpFault {
@@ -90,7 +93,7 @@ impl HttpFault {
         match self {
             Self::TimedOut(_) => Cause::TimedOut,
             Self::Unreachable(_) | Self::Broken(_) => Cause::Unreachable,
-            Self::CutShort | Self::TooLarge(_) => Cause::CutShort,
+            Self::CutShort | Self::TooLarge(_) | Self::TooLong(_) => Cause::CutShort,
             Self::Throttled => Cause::Throttled,
         }
     }
@@ -103,6 +106,31 @@ impl HttpFault {
 
 /// Largest answer held in memory: an unpaged listing of a million entries is about 280 MB, and nobody should ask for that.
 const MAX_BODY_MIB: usize = 256;
+
+/// How long an answer may be.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// As long as anything this program reads.
+    OfAnswers,
+    /// As long as the caller says.
+    Bytes(usize),
+}
+
+impl Limit {
+    const fn bytes(self) -> usize {
+        match self {
+            Self::OfAnswers => MAX_BODY_MIB << 20,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    const fn fault(self) -> HttpFault {
+        match self {
+            Self::OfAnswers => HttpFault::TooLarge(MAX_BODY_MIB),
+            Self::Bytes(bytes) => HttpFault::TooLong(bytes),
+        }
+    }
+}
 
 /// Tries of one read, the first counted. Few: the deadline ends them anyway, and a server in trouble needs no more load.
 const MAX_TRIES: usize = 3;
@@ -165,18 +193,28 @@ impl HttpClient {
 
     /// Reads `url`. Broken connections and 429 are tried again under one deadline; every other answer is returned as it is.
     pub async fn get(&self, url: &Url) -> Result<Answer, HttpFault> {
-        let seconds = self.timeout.as_secs();
-        tokio::time::timeout(self.timeout, self.get_patiently(url)).await.unwrap_or(Err(HttpFault::TimedOut(seconds)))
+        self.get_within(url, Limit::OfAnswers).await
     }
 
-    async fn get_patiently(&self, url: &Url) -> Result<Answer, HttpFault> {
+    /// The same for an answer of at most so many bytes; more is a fault.
+    pub async fn get_at_most(&self, url: &Url, bytes: usize) -> Result<Answer, HttpFault> {
+        self.get_within(url, Limit::Bytes(bytes)).await
+    }
+
+    async fn get_within(&self, url: &Url, limit: Limit) -> Result<Answer, HttpFault> {
+        let seconds = self.timeout.as_secs();
+        let answered = tokio::time::timeout(self.timeout, self.get_patiently(url, limit)).await;
+        answered.unwrap_or(Err(HttpFault::TimedOut(seconds)))
+    }
+
+    async fn get_patiently(&self, url: &Url, limit: Limit) -> Result<Answer, HttpFault> {
         let mut pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(100))
             .with_max_times(MAX_TRIES - 1)
             .with_jitter()
             .build();
         loop {
-            match self.send_once(self.client_for(url).get(url.clone())).await {
+            match self.send_once(self.client_for(url).get(url.clone()), limit).await {
                 Ok((answer, wait)) if answer.status == 429 => match pauses.next() {
                     Some(pause) => tokio::time::sleep(pause.max(wait)).await,
                     None => return Err(HttpFault::Throttled),
@@ -191,7 +229,7 @@ impl HttpClient {
         }
     }
 
-    async fn send_once(&self, request: reqwest::RequestBuilder) -> Result<(Answer, Duration), HttpFault> {
+    async fn send_once(&self, request: reqwest::RequestBuilder, limit: Limit) -> Result<(Answer, Duration), HttpFault> {
         // The semaphore is never closed, so the only error cannot happen; without a place the request still is correct.
         let _place = self.places.acquire().await.ok();
         if let Some(rate) = &self.rate {
@@ -205,7 +243,7 @@ impl HttpClient {
         let wait = text(RETRY_AFTER).and_then(|s| s.parse().ok()).map_or(Duration::ZERO, Duration::from_secs);
         let (date, location) = (text(DATE).and_then(|s| parse_http_date(&s)), text(LOCATION));
         let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let body = self.read_body(response).await?;
+        let body = self.read_body(response, limit).await?;
         Ok((Answer { status, content_type, body, date, location }, wait))
     }
 
@@ -213,13 +251,11 @@ impl HttpClient {
         if is_loopback(url) { &self.loopback } else { &self.client }
     }
 
-    async fn read_body(&self, mut response: reqwest::Response) -> Result<Vec<u8>, HttpFault> {
+    async fn read_body(&self, mut response: reqwest::Response, limit: Limit) -> Result<Vec<u8>, HttpFault> {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_BODY_MIB << 20 => {
-                    return Err(HttpFault::TooLarge(MAX_BODY_MIB));
-                }
+                Ok(Some(chunk)) if body.len() + chunk.len() > limit.bytes() => return Err(limit.fault()),
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(self.hide(body)),
                 Err(error) if error.is_timeout() => return Err(HttpFault::TimedOut(self.timeout.as_secs())),
@@ -280,7 +316,7 @@ impl HttpWriter {
 
     async fn send(&self, method: reqwest::Method, url: &Url) -> Result<Answer, HttpFault> {
         let Self(http) = self;
-        let sent = http.send_once(http.client_for(url).request(method, url.clone()));
+        let sent = http.send_once(http.client_for(url).request(method, url.clone()), Limit::OfAnswers);
         match tokio::time::timeout(http.timeout, sent).await {
             Ok(answered) => answered.map(|(answer, _)| answer),
             Err(_) => Err(HttpFault::TimedOut(http.timeout.as_secs())),

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-use super::question::{Class, Failure, Question};
+use super::question::Question;
 use crate::config::HdfsConfig;
 
 /// Everything but the unreserved characters of RFC 3986. A `+` in a WebHDFS path is a plus, in a query value a space, so
@@ -84,14 +84,6 @@ pub(super) fn of(base: &Url, question: &Question<'_>, identity: &Identity) -> Ur
     }
     url.set_query(Some(&query));
     url
-}
-
-/// Where a NameNode sends on to for the content of a file. Only to HTTP: whatever else it names is no DataNode.
-pub(super) fn of_datanode(asked: &Url, location: &str) -> Result<Url, Failure> {
-    // The text is not repeated: it holds the delegation token.
-    let wrong = || Failure::new(Class::NotWebHdfs, "a redirect to something that is no address of a DataNode");
-    let url = asked.join(location).map_err(|_| wrong())?;
-    if matches!(url.scheme(), "http" | "https") && url.path().contains(API) { Ok(url) } else { Err(wrong()) }
 }
 
 /// Host and port for messages; never the user information a URL can hold.

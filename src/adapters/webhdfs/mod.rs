@@ -8,12 +8,10 @@
 //! With several URLs each question goes to the NameNode that answered as active last, then to the others. A standby refuses
 //! by itself; an *observer* does answer reads and can lag behind, so it has no place in `hdfs.urls`.
 //!
-//! The content of a file comes from a DataNode: the one hop there is followed by hand, without our credentials, since the
-//! NameNode has put into the address what the DataNode needs.
-//!
 //! Not here: writes, SPNEGO (a delegation token does instead), walking of trees.
 
 mod address;
+mod content;
 mod failover;
 mod listing;
 mod question;
@@ -30,10 +28,10 @@ use self::failover::{Node, Nodes, PAUSE};
 use self::listing::{Collected, Step};
 use self::question::{Class, Failure, Operation, Question};
 use self::wire::Owners;
-use super::http::{Answer, HttpClient, HttpSetupError, HttpWriter};
+use super::http::{HttpClient, HttpSetupError, HttpWriter};
 use crate::config::{Credentials, HdfsConfig, HttpConfig};
-use crate::domain::{Existence, HdfsPath};
-use crate::ports::read::{FileAnswer, HdfsRead, ListAnswer, WriteState};
+use crate::domain::{Existence, HdfsPath, Status};
+use crate::ports::read::{HdfsRead, ListAnswer, ReadAnswer, WriteState};
 use crate::views::Gap;
 use crate::views::hdfs::{ClockReading, ContentSummary};
 
@@ -172,56 +170,15 @@ impl WebHdfs {
         parse(&fetched.text).map_err(|failure| failure.by(self.nodes.name(fetched.node)))
     }
 
+    fn status(&self, text: &str) -> Result<Status, Failure> {
+        wire::parse_status(text, &self.owners)
+    }
+
     fn note_clock(&self, server: Option<Timestamp>, local: Timestamp) {
         let Some(server) = server else { return };
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         if clock.is_none_or(|known| known.local <= local) {
             *clock = Some(ClockReading { server, local });
-        }
-    }
-
-    /// The bytes of a file, from whichever NameNode is active.
-    async fn open_file(&self, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
-        let mut failures = Vec::new();
-        for (at, node) in self.nodes.in_order() {
-            match self.open_by(node, question).await {
-                Err(failure) if failure.class.tries_next() => failures.push(failure.by(&node.name)),
-                outcome => {
-                    if outcome.as_ref().map_or_else(|failure| failure.class.is_from_active(), |_| true) {
-                        self.nodes.remember(at);
-                    }
-                    return outcome.map_err(|failure| failure.by(&node.name));
-                }
-            }
-        }
-        Err(Failure::of_all(failures))
-    }
-
-    async fn open_by(&self, node: &Node, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
-        let url = address::of(&node.base, question, &self.identity);
-        let answer = self.http.get(&url).await.map_err(|fault| Failure::http(&fault))?;
-        match (answer.status, &answer.location) {
-            (307 | 302, Some(location)) => {
-                let target = address::of_datanode(&url, location)?;
-                let data = self.data.get(&target).await.map_err(|fault| {
-                    // A DataNode that does not answer is no reason to ask the other NameNode: it names the same ones.
-                    let failure = Failure::http(&fault);
-                    Failure::new(Class::Exception, format!("the DataNode: {}", failure.came_back))
-                })?;
-                self.content(data, question)
-            }
-            _ => self.content(answer, question),
-        }
-    }
-
-    fn content(&self, answer: Answer, question: &Question<'_>) -> Result<Vec<u8>, Failure> {
-        // A page of a proxy is HTML, and an exception JSON; a file comes as neither.
-        if answer.status == 200 && !answer.is_json() && answer.content_type != "text/html" {
-            return Ok(answer.body);
-        }
-        match wire::open(&answer, question.op, |text| self.identity.scrub(text)) {
-            Ok(_) => Err(Failure::new(Class::NotUnderstood, "JSON where the bytes of a file were asked for")),
-            Err(failure) => Err(failure),
         }
     }
 
@@ -274,26 +231,21 @@ impl HdfsRead for WebHdfs {
         let question = Question::new(Operation::Status, path);
         let answer = self.ask(&question).await;
         answer
-            .and_then(|fetched| self.understand(&fetched, |text| wire::parse_status(text, &self.owners)))
+            .and_then(|fetched| self.understand(&fetched, |text| self.status(text)))
             .map_or_else(|failure| failure.into_existence(&question), Existence::Present)
     }
 
-    async fn read_file(&self, path: &HdfsPath, length: u64) -> FileAnswer {
-        let question = Question::new(Operation::Open, path);
-        match self.open_file(&question).await {
-            Ok(bytes) if bytes.len() as u64 == length => FileAnswer::Whole(bytes),
-            Ok(bytes) => {
-                let came = format!("{} bytes came of {length}", bytes.len());
-                FileAnswer::Unread(Failure::new(Class::CutShort, came).into_gap(&question))
-            }
-            Err(failure) if failure.class == Class::NotFound => FileAnswer::Absent,
-            Err(failure) => FileAnswer::Unread(failure.into_gap(&question)),
-        }
+    async fn read_file(&self, path: &HdfsPath, limit: usize) -> ReadAnswer {
+        self.read_whole(path, limit).await
     }
 
     async fn fetch_summary(&self, path: &HdfsPath) -> Option<ContentSummary> {
         let question = Question::new(Operation::Summary, path);
         self.ask(&question).await.and_then(|fetched| self.understand(&fetched, wire::parse_summary)).ok()
+    }
+
+    async fn fetch_trash_interval(&self) -> Option<u64> {
+        self.fetch_server_defaults().await.ok()?.trash_interval_minutes
     }
 
     async fn probe_writes(&self) -> WriteState {

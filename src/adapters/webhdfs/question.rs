@@ -14,7 +14,7 @@ pub(super) enum Operation {
     List,
     /// One path.
     Status,
-    /// The content of a file; a NameNode sends on to a DataNode, HttpFS and Knox give it themselves.
+    /// The content of a file.
     Open,
     /// Totals of a subtree.
     Summary,
@@ -101,6 +101,10 @@ pub(super) enum Class {
     CutShort,
     /// The entries do not advance or changed while they were read.
     Shifting,
+    /// The NameNode named a DataNode, and that did not deliver.
+    DataNode(Cause),
+    /// The NameNode named a place for the content where this program does not go.
+    Redirect,
     /// No NameNode is configured.
     NotConfigured,
     /// No whole answer.
@@ -134,11 +138,11 @@ impl Class {
             Self::Busy | Self::SafeMode | Self::Exception | Self::ServerError => Cause::ServerError,
             Self::UnknownOperation | Self::Symlink => Cause::Unsupported,
             // An absence is a failure only where it is no answer: for the root, which always exists.
-            Self::NotWebHdfs | Self::NotUnderstood | Self::NotFound => Cause::NotUnderstood,
+            Self::NotWebHdfs | Self::NotUnderstood | Self::Redirect | Self::NotFound => Cause::NotUnderstood,
             Self::CutShort => Cause::CutShort,
             Self::Shifting => Cause::Shifting,
             Self::NotConfigured => Cause::NotConfigured,
-            Self::Http(cause) => cause,
+            Self::Http(cause) | Self::DataNode(cause) => cause,
         }
     }
 
@@ -164,6 +168,11 @@ impl Class {
             Self::NotWebHdfs => "check `hdfs.urls`: is it the HTTP address of a NameNode, of HttpFS or of Knox?",
             Self::NotUnderstood => "ask the same with `curl` and compare; is there a proxy that rewrites answers?",
             Self::CutShort => "run again; if it stays, look at the proxy before the server",
+            Self::DataNode(_) => {
+                "contents come from the DataNodes: their names must resolve here and their HTTP ports (9864) be open; \
+                 else name HttpFS or Knox in `hdfs.urls`"
+            }
+            Self::Redirect => "ask the same with `curl -i` and look at `Location`",
             Self::Shifting => "run again when less is being written there",
             Self::NotConfigured => "set `hdfs.urls` or `hdfs.conf_dir`",
             Self::Http(Cause::TimedOut) => "raise `hdfs.timeout`, or look at the load of the NameNode",

@@ -27,6 +27,8 @@ pub(super) struct FileStatus<'a> {
     owner: Cow<'a, str>,
     #[serde(default)]
     file_id: u64,
+    #[serde(default)]
+    snapshot_enabled: bool,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -44,7 +46,14 @@ impl FileStatus<'_> {
             Failure::new(Class::NotUnderstood, format!("{} is no time in milliseconds", self.modification_time))
         })?;
         let owner = owners.intern(&self.owner);
-        Ok(Status { kind: self.kind.into(), length: self.length, modified, owner, file_id: self.file_id })
+        Ok(Status {
+            kind: self.kind.into(),
+            length: self.length,
+            modified,
+            owner,
+            file_id: self.file_id,
+            snapshottable: self.snapshot_enabled,
+        })
     }
 
     /// Whether this is the answer to listing a file: the file itself, without a name.
@@ -214,6 +223,27 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Failure> {
             format!("not the JSON of this operation (line {}, column {})", error.line(), error.column()),
         ),
     })
+}
+
+/// Where the content of a file is.
+pub(super) enum Content<'a> {
+    /// In this answer (HttpFS, and DataNodes).
+    Here(&'a [u8]),
+    /// At this URL, as a NameNode says.
+    There(&'a str),
+}
+
+/// The answer to [`Operation::Open`]. Content has no shape that would tell it from a proxy's page, so its type must be the
+/// one that servers send files with.
+pub(super) fn open_content(answer: &Answer, scrub: impl Fn(&str) -> String) -> Result<Content<'_>, Failure> {
+    match (answer.status, answer.content_type.as_str(), &answer.location) {
+        (200, "application/octet-stream", _) => Ok(Content::Here(&answer.body)),
+        (302 | 303 | 307 | 308, _, Some(location)) => Ok(Content::There(location)),
+        _ => match open(answer, Operation::Open, scrub) {
+            Ok(_) => Err(Failure::new(Class::NotWebHdfs, "JSON where WebHDFS sends the content of a file")),
+            Err(failure) => Err(failure),
+        },
+    }
 }
 
 /// The text of a successful answer, or what the failure is. `scrub` takes secrets out of what the server wrote.

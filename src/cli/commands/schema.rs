@@ -9,7 +9,9 @@ use crate::report::applied::Applied;
 use crate::report::audit::{AuditCheck, Trail};
 use crate::report::doctor::Checkup;
 use crate::report::explain::Explanation;
+use crate::report::graph::{GraphReport, Why};
 use crate::report::history::{Changes, History};
+use crate::report::metadata::Contents;
 use crate::report::plan::{Planned, Shown};
 use crate::report::{Report, json};
 use crate::views::Inventory;
@@ -33,6 +35,9 @@ pub fn schema(of: SchemaOf) -> serde_json::Value {
         SchemaOf::Audit => schemars::schema_for!(Trail).to_value(),
         SchemaOf::AuditCheck => schemars::schema_for!(AuditCheck).to_value(),
         SchemaOf::Explanation => schemars::schema_for!(Explanation).to_value(),
+        SchemaOf::Graph => schemars::schema_for!(GraphReport).to_value(),
+        SchemaOf::Why => schemars::schema_for!(Why).to_value(),
+        SchemaOf::Metadata => schemars::schema_for!(Contents).to_value(),
         SchemaOf::Checkup => schemars::schema_for!(Checkup).to_value(),
         SchemaOf::Inventory => schemars::schema_for!(Inventory).to_value(),
         SchemaOf::Config => config::file::schema(),

@@ -29,7 +29,10 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(roots::foreign_entries(context));
     findings.extend(roots::ambiguous_directories(context));
     findings.extend(roots::residue(context));
-    findings.extend(runs::of_run_directories(context, &crate::gates::run::verdicts(context)));
+    let verdicts = crate::gates::run::verdicts(context);
+    findings.extend(runs::of_run_directories(context, &verdicts));
+    findings.extend(runs::trash_unavailable(context, &verdicts));
+    findings.extend(runs::held_by_snapshots(context, &verdicts));
     findings.extend(runs::shared_state(context));
     findings.extend(runs::dead_restore_points(context));
     findings.extend(references::dangling(context, &records));

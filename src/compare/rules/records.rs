@@ -424,7 +424,9 @@ fn subtree_sizes<'a>(context: &Context<'a>) -> HashMap<&'a HdfsPath, Option<u64>
             EntryKind::Directory => sums.get(&path.join(&entry.name)).copied().flatten(),
             EntryKind::Symlink => None,
         });
-        let sum = below.sum::<Option<u64>>().filter(|_| listing.complete);
+        // State of Flink jobs comes and goes, and no record ever counted it.
+        let is_state = context.root_of(path).is_some();
+        let sum = below.sum::<Option<u64>>().filter(|_| listing.complete && !is_state);
         sums.insert(path, sum);
     }
     sums

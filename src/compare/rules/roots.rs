@@ -148,7 +148,8 @@ fn ambiguous(path: &HdfsPath, why: &str) -> Finding {
         .because(why)
 }
 
-fn is_shared_and_unregistered(context: &Context<'_>, run: &HdfsPath) -> bool {
+/// Whether a run directory is named by an id that several applications can have, and no registry line says how that run ended.
+pub fn is_shared_and_unregistered(context: &Context<'_>, run: &HdfsPath) -> bool {
     let Some(id) = run.name().and_then(|name| JobId::parse(name).ok()).filter(JobId::is_shared) else { return false };
     !context.config.registry.iter().any(|line| line.job.as_ref() == Some(&id) && line.job_state.is_some())
 }

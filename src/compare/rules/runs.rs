@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::roots::is_shared_and_unregistered;
 use crate::compare::context::Presence;
 use crate::compare::{Context, Finding, FindingCode, Remedy, Severity, Target};
 use crate::config::{CheckpointRoot, RestoreMode};
@@ -20,13 +21,13 @@ pub fn of_run_directories(context: &Context<'_>, verdicts: &[RunVerdict]) -> Vec
         let of_root: Vec<&RunVerdict> = verdicts.iter().filter(|verdict| verdict.path.is_below(&root.path)).collect();
         match everything_would_go(context, root, &of_root) {
             Some(finding) => findings.push(finding),
-            None => findings.extend(of_root.into_iter().filter_map(finding_of)),
+            None => findings.extend(of_root.into_iter().filter_map(|verdict| finding_of(context, verdict))),
         }
     }
     findings
 }
 
-fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
+fn finding_of(context: &Context<'_>, verdict: &RunVerdict) -> Option<Finding> {
     let new = |code, severity| Finding::new(code, severity, Target::path(&verdict.path), "runs::of_run_directories");
     if verdict.is_orphan {
         let finding = new(FindingCode::OrphanJobRunDir, Severity::Warning);
@@ -40,12 +41,51 @@ fn finding_of(verdict: &RunVerdict) -> Option<Finding> {
         return Some(finding.because(format!("{}: {}", keeper.gate, keeper.evidence)));
     }
     let is = |gate, answer| verdict.of(gate).is_some_and(|result| result.verdict == answer);
-    if is(RunGate::Terminated, Verdict::Unknown) && !is(RunGate::View, Verdict::Unknown) {
+    // Of an id that several applications can have it is said elsewhere, and more exactly.
+    let ambiguous = is_shared_and_unregistered(context, &verdict.path);
+    if is(RunGate::Terminated, Verdict::Unknown) && !is(RunGate::View, Verdict::Unknown) && !ambiguous {
         let finding = new(FindingCode::UnknownOwnerRunDir, Severity::Info);
         let why = verdict.of(RunGate::Terminated).map(|result| result.evidence.clone()).unwrap_or_default();
         return Some(finding.because(why));
     }
     None
+}
+
+/// `trash-unavailable`: something could go, and the server's Trash is off or empties sooner than `min_trash_interval`. Its own
+/// interval counts, not that of a client's configuration. Silent where the server does not tell.
+pub fn trash_unavailable(context: &Context<'_>, verdicts: &[RunVerdict]) -> Option<Finding> {
+    let outside = |verdict: &RunVerdict| {
+        verdict.is_orphan && verdict.of(RunGate::Namespace).is_some_and(|result| result.verdict == Verdict::Proved)
+    };
+    let minutes = context.inventory.state.trash_interval_minutes?;
+    let wanted = context.config.policies.min_trash_interval;
+    if minutes.saturating_mul(60) >= wanted.seconds() && minutes > 0 || !verdicts.iter().any(outside) {
+        return None;
+    }
+    let why = if minutes == 0 {
+        "the server's Trash is off (`fs.trash.interval` 0): what is deleted is gone".to_owned()
+    } else {
+        format!("the server empties its Trash after {minutes} minutes, sooner than min_trash_interval = {wanted}")
+    };
+    let finding =
+        Finding::new(FindingCode::TrashUnavailable, Severity::Error, Target::default(), "runs::trash_unavailable");
+    Some(finding.because(why))
+}
+
+/// `delete-blocked`: a run directory that could go and is, or holds, a directory with snapshots: HDFS refuses to delete or rename it.
+pub fn held_by_snapshots(context: &Context<'_>, verdicts: &[RunVerdict]) -> Vec<Finding> {
+    let orphans = verdicts.iter().filter(|verdict| verdict.is_orphan);
+    let held = orphans.filter_map(|verdict| {
+        let snapshots = &context.inventory.state.snapshots;
+        let inside =
+            |(path, names): &(&HdfsPath, &Vec<String>)| path.is_at_or_below(&verdict.path) && !names.is_empty();
+        let (path, names) = snapshots.iter().find(inside)?;
+        let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
+        let target = Target::path(&verdict.path);
+        let finding = Finding::new(FindingCode::DeleteBlocked, Severity::Warning, target, "runs::held_by_snapshots");
+        Some(finding.because(format!("{path} has the snapshots {}", names.join(", "))))
+    });
+    held.collect()
 }
 
 /// A root of which every run directory would go while no cluster of it lists a live job, or more than a named

@@ -46,9 +46,9 @@ pub struct Frame {
 }
 
 /// What a silent pass over a whole file found out.
-#[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
-    pub(super) layout: Layout,
+    layout: Layout,
+    pub(super) frame: Frame,
     /// Number of operators.
     pub(super) operators: usize,
     /// Number of handles that name a file.
@@ -60,12 +60,13 @@ pub(super) struct Shape {
 /// Nothing is told before the file is known to be good to its last byte.
 pub fn walk<'a>(bytes: &'a [u8], sink: impl FnMut(Event<'a>)) -> Result<Frame> {
     let shape = examine(bytes)?;
-    tell(bytes, shape.layout, sink)
+    tell(bytes, &shape, sink)?;
+    Ok(shape.frame)
 }
 
-/// The second pass, over a file that was examined.
-pub(super) fn tell<'a>(bytes: &'a [u8], layout: Layout, sink: impl FnMut(Event<'a>)) -> Result<Frame> {
-    Walker::new(bytes, layout, sink).file()
+/// The second pass, over the body of a file that was examined.
+pub(super) fn tell<'a>(bytes: &'a [u8], shape: &Shape, sink: impl FnMut(Event<'a>)) -> Result<()> {
+    Walker::new(bytes, shape.layout, sink).body().map(|_| ())
 }
 
 /// Checks the file and finds the layout of its changelog handles. In version 3 nothing says which it is: exactly one must
@@ -84,17 +85,17 @@ pub(super) fn examine(bytes: &[u8]) -> Result<Shape> {
 
 /// The outcome by one layout, and whether a tag was met that has two.
 fn silent_pass(bytes: &[u8], layout: Layout) -> (Result<Shape>, bool) {
-    let mut shape = Shape { layout, operators: 0, files: 0 };
+    let (mut operators, mut files) = (0, 0);
     let mut walker = Walker::new(bytes, layout, |event| match event {
-        Event::Operator(_) => shape.operators += 1,
+        Event::Operator(_) => operators += 1,
         Event::Stream { stream: Stream::File { .. } | Stream::Relative { .. } | Stream::Segment { .. }, .. } => {
-            shape.files += 1;
+            files += 1;
         }
         _ => (),
     });
     let outcome = walker.file();
     let two_layouts = walker.two_layouts;
-    (outcome.map(|_| shape), two_layouts)
+    (outcome.map(|frame| Shape { layout, frame, operators, files }), two_layouts)
 }
 
 /// Where the walk is.
@@ -105,12 +106,14 @@ struct Walker<'a, S> {
     /// A tag was met whose layout the version does not tell.
     two_layouts: bool,
     depth: u32,
+    /// The subtasks of the operator that came already, a bit each.
+    seen: Vec<u64>,
     sink: S,
 }
 
 impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
     fn new(bytes: &'a [u8], layout: Layout, sink: S) -> Self {
-        Self { at: Cursor::new(bytes), version: 0, layout, two_layouts: false, depth: 0, sink }
+        Self { at: Cursor::new(bytes), version: 0, layout, two_layouts: false, depth: 0, seen: Vec::new(), sink }
     }
 
     fn tell(&mut self, event: Event<'a>) {
@@ -118,6 +121,12 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
     }
 
     fn file(&mut self) -> Result<Frame> {
+        let checkpoint_id = self.body()?;
+        Ok(Frame { version: self.version, checkpoint_id, properties: self.end()? })
+    }
+
+    /// All but the checkpoint properties; returns the checkpoint's number.
+    fn body(&mut self) -> Result<u64> {
         self.version = self.header()?;
         let checkpoint_id = self.at.i64_from(0, "checkpoint id")?.unsigned_abs();
         // Magic, length, version, name, length of the bytes.
@@ -128,7 +137,7 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
         for _ in 0..self.at.count(29, "operators")? {
             self.operator()?;
         }
-        Ok(Frame { version: self.version, checkpoint_id, properties: self.end()? })
+        Ok(checkpoint_id)
     }
 
     fn header(&mut self) -> Result<u8> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::streams::Span;
+use super::streams::{MAX_KEY_GROUPS, Span};
 use super::{Result, Walker};
 use crate::flink_metadata::bytes::Cursor;
 use crate::flink_metadata::error::Fault;
@@ -19,7 +19,7 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
         let parallelism = self.at.u32("parallelism")?;
         let begin = self.at.position();
         let max_parallelism = self.at.u32("maximum parallelism")?;
-        if parallelism > max_parallelism {
+        if parallelism > max_parallelism || max_parallelism > MAX_KEY_GROUPS {
             let what = "maximum for this parallelism";
             return Cursor::error_at(begin, Fault::Value { what, value: max_parallelism.into() });
         }
@@ -38,12 +38,15 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
         let has_state = self.coordinator()?;
         let begin = self.at.position();
         let mut ahead = self.at.clone();
-        if ahead.i32("subtasks")? >= 0 {
-            return self.subtasks(parallelism);
-        }
-        if has_state {
+        let count = ahead.i32("subtasks")?;
+        // A coordinator has state only where subtasks have reported to the checkpoint. Without this check, one changed byte
+        // in the length of its state can hide all of them.
+        if has_state && count <= 0 {
             let what = "number of subtasks where the coordinator has state";
-            return Cursor::error_at(begin, Fault::Value { what, value: -1 });
+            return Cursor::error_at(begin, Fault::Value { what, value: count.into() });
+        }
+        if count >= 0 {
+            return self.subtasks(parallelism);
         }
         self.at = ahead;
         self.tell(Event::FullyFinished);
@@ -64,7 +67,12 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
     }
 
     fn subtasks(&mut self, parallelism: u32) -> Result<()> {
-        for _ in 0..self.at.count(4, "subtasks")? {
+        let count = self.at.count(4, "subtasks")?;
+        if count > 0 {
+            self.seen.clear();
+            self.seen.resize(parallelism.div_ceil(u64::BITS) as usize, 0);
+        }
+        for _ in 0..count {
             self.subtask(parallelism)?;
         }
         Ok(())
@@ -76,11 +84,19 @@ impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
         let finished = stored < 0;
         // A finished subtask n is written as -n - 1, which is the bitwise complement.
         let index = if finished { !stored } else { stored }.unsigned_abs();
-        if index >= parallelism || (finished && self.version == 2) {
+        if index >= parallelism || (finished && self.version == 2) || self.is_repeated(index) {
             return Cursor::error_at(begin, Fault::Value { what: "subtask index here", value: stored.into() });
         }
         self.tell(Event::Subtask { index, finished });
         if finished { Ok(()) } else { self.subtask_state() }
+    }
+
+    /// Whether the subtask came before; Flink would forget what it had then. `index` is below the parallelism.
+    fn is_repeated(&mut self, index: u32) -> bool {
+        let (word, bit) = ((index / u64::BITS) as usize, 1 << (index % u64::BITS));
+        let before = self.seen[word];
+        self.seen[word] |= bit;
+        before & bit != 0
     }
 
     fn subtask_state(&mut self) -> Result<()> {

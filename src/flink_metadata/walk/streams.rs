@@ -6,7 +6,7 @@ use crate::flink_metadata::error::Fault;
 use crate::flink_metadata::event::{Event, Handle, KeyGroups, Kind, Offsets, Scope, Stream, Tail};
 
 /// `KeyGroupRangeAssignment.UPPER_BOUND_MAX_PARALLELISM`.
-const MAX_KEY_GROUPS: u32 = 1 << 15;
+pub(super) const MAX_KEY_GROUPS: u32 = 1 << 15;
 
 impl<'a, S: FnMut(Event<'a>)> Walker<'a, S> {
     /// A stream handle, or none. Returns how many bytes the stream has, if that is known.

@@ -3,6 +3,7 @@
 //! Explains, never judges: what no view says is called unknown here too.
 
 mod print;
+mod runs;
 mod search;
 
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ use crate::domain::{HdfsPath, HdfsUri, JobId, RecordId, ResourceKind, WorkflowCo
 use crate::views::Inventory;
 
 pub use print::render;
+pub use runs::{PointFacts, RunFacts};
 
 /// Version of the explanation's JSON form.
 pub const SCHEMA: &str = "statewarden/explanation/v1";
@@ -111,6 +113,12 @@ pub struct Explanation {
     pub taken: Timestamp,
     /// The paths it leads to, and what HDFS says of each.
     pub paths: Vec<PathFacts>,
+    /// Run directories at, above or below it, each with its gates.
+    #[serde(default)]
+    pub runs: Vec<RunFacts>,
+    /// Restore points at, above or below it.
+    #[serde(default)]
+    pub restore_points: Vec<PointFacts>,
     /// Jobs that are it, or whose state lies at, above or below it.
     pub jobs: Vec<JobFacts>,
     /// Records that are it, or map to a path at, above or below it.
@@ -279,6 +287,8 @@ pub fn explain(
     Ok(Explanation {
         schema: SCHEMA.to_owned(),
         taken: inventory.taken,
+        runs: runs::runs(inventory, config, &paths),
+        restore_points: runs::points(inventory, config, &paths),
         jobs: look.jobs(&subject, &paths),
         records: look.records(&subject, &paths),
         workflows: look.workflows(&subject, &paths),

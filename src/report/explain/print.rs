@@ -1,7 +1,10 @@
 //! An explanation as a person reads it.
 
 use super::search::relation_note;
-use super::{Children, Explanation, FindingFacts, GapFacts, JobFacts, PathFacts, RecordFacts, Subject, WorkflowFacts};
+use super::{
+    Children, Explanation, FindingFacts, GapFacts, JobFacts, PathFacts, PointFacts, RecordFacts, RunFacts, Subject,
+    WorkflowFacts,
+};
 use crate::compare::Lang;
 use crate::domain::ResourceKind;
 use crate::domain::text::printable;
@@ -17,6 +20,8 @@ pub fn render(explanation: &Explanation, style: Style) -> String {
     page.line(&style.strong(&subject_line(&explanation.subject)));
     page.line(&format!("As of {}.", explanation.taken.strftime("%Y-%m-%d %H:%M:%S UTC")));
     print_paths(&mut page, &explanation.paths);
+    print_runs(&mut page, &explanation.runs);
+    print_points(&mut page, &explanation.restore_points);
     print_jobs(&mut page, &explanation.jobs);
     print_records(&mut page, &explanation.records);
     print_workflows(&mut page, &explanation.workflows);
@@ -81,6 +86,44 @@ fn print_children(page: &mut Page, children: &Children) {
     let colon = if names.is_empty() { "" } else { ": " };
     let entries = words::count(children.entries, "entry", "entries");
     page.item("    ", &format!("{entries}{end}{colon}{}{more}", names.join(", ")));
+}
+
+fn print_runs(page: &mut Page, runs: &[RunFacts]) {
+    if runs.is_empty() {
+        return;
+    }
+    page.heading("May it go?");
+    for run in shown(page, runs) {
+        let application = run.application.as_ref().map_or_else(String::new, |name| format!(" (application {name})"));
+        page.item("  ", &printable(&format!("{}{application}", run.path)));
+        let widest = run.gates.iter().map(|result| result.gate.as_str().len()).max().unwrap_or(0);
+        for result in &run.gates {
+            let line =
+                format!("{:widest$}  {:7}  {}", result.gate.as_str(), result.verdict.to_string(), result.evidence);
+            page.item("    ", &printable(&line));
+        }
+        let end = if run.free { "nothing needs this directory any more" } else { "it stays" };
+        page.item("    ", end);
+    }
+}
+
+fn print_points(page: &mut Page, points: &[PointFacts]) {
+    if points.is_empty() {
+        return;
+    }
+    page.heading("Restore points");
+    for point in shown(page, points) {
+        page.item("  ", &printable(point.path.as_str()));
+        let names = words::count(point.names, "name", "names");
+        page.item("    ", &printable(&format!("{names} in its _metadata; {}", point.state)));
+        page.item("    ", &point.movable);
+        for need in &point.needs {
+            page.item("    ", &printable(&format!("needs {need}")));
+        }
+        for free in &point.frees {
+            page.item("    ", &printable(&format!("without it nothing needs {free}")));
+        }
+    }
 }
 
 fn print_jobs(page: &mut Page, jobs: &[JobFacts]) {

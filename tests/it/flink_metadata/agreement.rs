@@ -72,9 +72,10 @@ fn read_all(fixture: &Fixture) -> Result<Value, String> {
     let mut classes = BTreeMap::new();
     count_classes(&json!(operators), &mut classes);
     assert_eq!(metadata.operators.len(), operators.len());
+    let magic = fixture.bytes[..4].try_into().expect("four bytes");
     Ok(json!({
         "metadataFileSize": fixture.bytes.len(),
-        "magic": format!("0x{}", hex(&fixture.bytes[..4])),
+        "magic": format!("{:#010x}", u32::from_be_bytes(magic)),
         "metadataVersion": metadata.version,
         "checkpointId": metadata.checkpoint_id,
         "checkpointProperties": metadata.properties.as_ref().map(properties),
@@ -168,8 +169,4 @@ fn count_classes(value: &Value, counts: &mut BTreeMap<String, u64>) {
         Value::Array(list) => list.iter().for_each(|value| count_classes(value, counts)),
         _ => (),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -43,7 +43,7 @@ fn named(bytes: &[u8]) -> Option<(usize, usize)> {
     let (mut files, mut directories) = (0, 0);
     let tell = |event| match event {
         Event::Stream { stream: Stream::File { .. } | Stream::Relative { .. } | Stream::Segment { .. }, .. } => {
-            files += 1
+            files += 1;
         }
         Event::Directories { .. } => directories += 1,
         _ => (),
@@ -69,7 +69,7 @@ fn another_value(byte: u8, at: usize) -> u8 {
 /// file that is still read names a file as often as before. (It may name another one, and two may become one.)
 #[test]
 fn a_changed_byte_loses_no_handle() {
-    changed_bytes(3_000, |byte, at| vec![another_value(byte, at)]);
+    changed_bytes(500, |byte, at| vec![another_value(byte, at)]);
 }
 
 /// The same with every other value of every byte; for hours.

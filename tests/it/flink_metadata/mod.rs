@@ -1,6 +1,7 @@
 //! The reader of `_metadata` against files that Flink wrote, whole and damaged, and against arbitrary bytes.
 
 mod agreement;
+mod arbitrary;
 mod damage;
 pub mod fixtures;
 mod made_by_hand;

@@ -13,7 +13,14 @@ use super::sample;
 
 fn root() -> Existence {
     let modified = Timestamp::UNIX_EPOCH;
-    Existence::Present(Status { kind: EntryKind::Directory, length: 0, modified, owner: "hdfs".into(), file_id: 1 })
+    Existence::Present(Status {
+        kind: EntryKind::Directory,
+        length: 0,
+        modified,
+        owner: "hdfs".into(),
+        file_id: 1,
+        snapshottable: false,
+    })
 }
 
 fn hdfs() -> HdfsAnswers {

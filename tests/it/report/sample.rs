@@ -36,7 +36,14 @@ fn job(text: &str) -> JobId {
 }
 
 fn status(kind: EntryKind, length: u64) -> Status {
-    Status { kind, length, modified: time("2026-07-01T08:00:00Z"), owner: "etl".into(), file_id: 1 }
+    Status {
+        kind,
+        length,
+        modified: time("2026-07-01T08:00:00Z"),
+        owner: "etl".into(),
+        file_id: 1,
+        snapshottable: false,
+    }
 }
 
 fn entry(name: &str, kind: EntryKind, length: u64) -> Entry {

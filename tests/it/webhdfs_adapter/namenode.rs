@@ -21,6 +21,8 @@ pub struct Asked {
     pub query: BTreeMap<String, String>,
     /// How many came before.
     pub number: usize,
+    /// Whether it carried an `Authorization` header.
+    pub authorized: bool,
 }
 
 impl Asked {
@@ -43,6 +45,8 @@ pub enum Reply {
     },
     /// The connection breaks in the middle of this body.
     Cut(Vec<u8>),
+    /// The content is at this URL.
+    Redirect(String),
     /// Nothing, for ever.
     Silence,
 }
@@ -65,6 +69,11 @@ pub fn recorded(status: u16, name: &str) -> Reply {
 
 pub fn exception(status: u16, name: &str, message: &str) -> Reply {
     json(status, serde_json::json!({"RemoteException": {"exception": name, "message": message}}).to_string())
+}
+
+/// The content of a file.
+pub fn content(body: impl Into<Vec<u8>>) -> Reply {
+    Reply::Whole { status: 200, content_type: "application/octet-stream", body: body.into() }
 }
 
 /// A page of directories with these names.
@@ -125,7 +134,8 @@ fn note(log: &Mutex<Vec<Asked>>, request: &Request) -> Asked {
     let query = url::form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
     let query = query.into_owned().collect();
     let mut log = log.lock().expect("no panic");
-    let asked = Asked { raw, query, number: log.len() };
+    let authorized = request.headers().contains_key("authorization");
+    let asked = Asked { raw, query, number: log.len(), authorized };
     log.push(asked.clone());
     asked
 }
@@ -146,6 +156,10 @@ async fn send(reply: Reply) -> Response {
             };
             let stream = futures::stream::iter([Ok(body)]).chain(futures::stream::once(broken));
             whole(200, "application/json", Body::from_stream(stream))
+        }
+        Reply::Redirect(location) => {
+            let builder = Response::builder().status(307).header("location", location);
+            builder.header("content-type", "application/octet-stream").body(Body::empty()).expect("a response")
         }
         Reply::Silence => std::future::pending().await,
     }
@@ -174,7 +188,6 @@ pub fn reader(config: &HdfsConfig) -> WebHdfs {
 }
 
 /// An address where nobody listens: bound for as long as the tests run, so that no other test's server gets it.
-#[expect(clippy::unused_async, reason = "asked for as the addresses of servers are")]
 pub async fn nobody() -> Url {
     let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
