@@ -14,6 +14,7 @@ mod stage;
 
 mod census;
 mod cleaning;
+mod loader;
 mod proof;
 
 use stage::center::Record;

@@ -64,21 +64,24 @@ impl Truth {
     /// count from then on.
     pub fn kept(&self, points: &BTreeSet<String>, units: &BTreeSet<String>) -> BTreeSet<String> {
         let mut points = points.clone();
+        let mut todo: Vec<String> = points.iter().cloned().collect();
         let mut kept = BTreeSet::new();
-        loop {
-            let needed = |unit: &&String| {
-                let outside = points.iter().filter(|point| !is_at_or_below(point, unit));
-                outside.flat_map(|point| self.needs(point)).any(|file| is_at_or_below(file, unit))
-            };
-            let now: BTreeSet<String> = units.iter().filter(needed).cloned().collect();
-            let within = |point: &&String| now.iter().any(|unit| is_at_or_below(point, unit));
-            points.extend(self.needs.keys().filter(within).cloned().collect::<Vec<_>>());
-            if now == kept {
-                return kept;
+        while let Some(point) = todo.pop() {
+            let around =
+                self.needs(&point).iter().flat_map(|file| at_and_above(file)).filter(|path| units.contains(*path));
+            for unit in around.filter(|unit| !is_at_or_below(&point, unit)) {
+                kept.insert(unit.to_owned());
+                let within = self.needs.keys().filter(|point| is_at_or_below(point, unit));
+                todo.extend(within.filter(|point| points.insert((*point).clone())).cloned());
             }
-            kept = now;
         }
+        kept
     }
+}
+
+/// A path and every directory above it.
+fn at_and_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').skip(1).map(|(at, _)| &path[..at]).chain([path])
 }
 
 /// Path and the name as written of each file that Flink found in the metadata.

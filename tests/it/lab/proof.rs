@@ -11,8 +11,6 @@ use reqwest::Client;
 use serde_json::Value;
 use statewarden::compare::Context;
 use statewarden::config::load::{LoadOptions, load};
-use statewarden::demo::servers::{Options, Platform};
-use statewarden::demo::world::World;
 use statewarden::gates::run::{RunVerdict, verdicts};
 use statewarden::gates::{RunGate, Verdict};
 use statewarden::views::Inventory;
@@ -48,8 +46,6 @@ async fn what_every_gate_lets_go_can_go_and_what_they_keep_cannot() {
     assert_does_not_restore(&mut stage, &history);
     move_to(&mut stage, &format!("{ASIDE}/{}", name(&history.third)), &history.third);
     assert_restores(&mut stage, &history);
-
-    flink_reads_the_metadata_of_worlds(&mut stage);
 }
 
 /// Four jobs of one application, by their run directories. Each is restored from the one before it.
@@ -200,42 +196,4 @@ fn move_to(stage: &mut Stage, from: &str, to: &str) {
 
 fn command(stage: &mut Stage, line: &str) -> String {
     tokio::task::block_in_place(|| stage.jvm.command(line)).expect("the lab does it")
-}
-
-/// The `_metadata` that embedded worlds hold are as Flink would have written them: its own loader reads them, and the same
-/// files in them. A loader of 1.20 reads what 1.13 to 1.20 write.
-fn flink_reads_the_metadata_of_worlds(stage: &mut Stage) {
-    for version in ["1.13.6", "1.14.6", "1.15.4", "1.17.2", "1.20.5"] {
-        let run = "/flink/checkpoints/a1b2c3d4e5f60718293a4b5c6d7e8f90";
-        let shared =
-            [format!("{run}/shared/one"), "/flink/checkpoints/0f1e2d3c4b5a69788796a5b4c3d2e1f0/shared/two".into()];
-        for named in [&shared[..], &[]] {
-            let platform = Platform::start(world(version, run, named), Options::default()).expect("servers");
-            let bytes = platform.hdfs.file_system.lock().read(&format!("{run}/chk-7/_metadata")).expect("a file");
-            let file = stage.jvm.dir().join("_metadata");
-            std::fs::write(&file, bytes).expect("written");
-            let names = named.iter().map(|path| format!("hdfs://ns1{path}"));
-            let mut expected: Vec<String> = names.collect();
-            expected.sort();
-            let read = command(stage, &format!("metadata {}", file.display()));
-            assert_eq!(read.trim_end(), format!("7 {}", expected.join(" ")).trim_end(), "{version}");
-        }
-    }
-}
-
-fn world(version: &str, run: &str, named: &[String]) -> World {
-    let yaml = format!(
-        "title: 'One checkpoint'
-config:
-  checkpoint_roots:
-    - {{path: /flink/checkpoints, layout: job, clusters: [c1]}}
-flink:
-  - {{cluster: c1, flink_version: '{version}', jobs: []}}
-hdfs:
-  listing:
-    - {{path: {run}/chk-7/_metadata, type: file, mtime_age: 1m, refers_to: [{}]}}
-",
-        named.join(", ")
-    );
-    World::load(&yaml, Timestamp::now()).expect("a world")
 }

@@ -14,7 +14,6 @@ import org.apache.flink.core.execution.RestoreMode;
  * savepoint APP             takes a savepoint                                                                 OK PATH
  * restore MODE PATH [APP]   a new job of APP (app1) from PATH; MODE is CLAIM, NO_CLAIM or LEGACY              OK JOB-ID
  * await APP                 waits until all tasks of the application run; if its job ended, ERR says why       OK JOB-ID
- * metadata FILE             what Flink reads from a local _metadata: checkpoint number, shared files           OK N PATH…
  * failover                  the other NameNode becomes active (--ha)                                          OK URL
  * safemode on|off                                                                                             OK on|off
  * delete PATH               with everything below, no Trash                                                   OK PATH
@@ -47,7 +46,6 @@ final class Commands {
                     word(words, 1), words.length > 2 ? words[2] : Lab.NAMESPACE_ROOT, CountingJob.Rhythm.STEADY);
             case "hold" -> flink.submit(word(words, 1), word(words, 2), CountingJob.Rhythm.ON_DEMAND);
             case "await" -> flink.awaitTasks(word(words, 1));
-            case "metadata" -> Flink.metadata(word(words, 1));
             case "cancel" -> flink.cancel(word(words, 1));
             case "checkpoint" -> flink.checkpoint(word(words, 1));
             case "savepoint" -> flink.savepoint(word(words, 1));

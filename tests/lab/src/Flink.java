@@ -1,13 +1,10 @@
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.configuration.Configuration;
@@ -15,8 +12,6 @@ import org.apache.flink.core.execution.RestoreMode;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.core.fs.FileSystem;
 import org.apache.flink.runtime.checkpoint.CheckpointStatsSnapshot;
-import org.apache.flink.runtime.checkpoint.Checkpoints;
-import org.apache.flink.runtime.checkpoint.metadata.CheckpointMetadata;
 import org.apache.flink.runtime.execution.ExecutionState;
 import org.apache.flink.runtime.executiongraph.AccessExecutionGraph;
 import org.apache.flink.runtime.executiongraph.AccessExecutionVertex;
@@ -25,8 +20,6 @@ import org.apache.flink.runtime.jobgraph.JobGraph;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
-import org.apache.flink.runtime.state.IncrementalRemoteKeyedStateHandle;
-import org.apache.flink.runtime.state.filesystem.FileStateHandle;
 
 /** A session cluster with its REST API and the jobs on it, one per application. */
 final class Flink implements AutoCloseable {
@@ -157,23 +150,6 @@ final class Flink implements AutoCloseable {
         Throwable cause =
                 error == null ? null : error.getException().deserializeError(Flink.class.getClassLoader());
         return new IOException("job " + application.job() + " ended as " + status, cause);
-    }
-
-    /** What Flink's own loader reads from a {@code _metadata}: checkpoint number and every file that a handle names. */
-    static String metadata(String file) throws Exception {
-        java.nio.file.Path path = java.nio.file.Path.of(file);
-        try (DataInputStream in = new DataInputStream(Files.newInputStream(path))) {
-            CheckpointMetadata metadata =
-                    Checkpoints.loadCheckpointMetadata(in, Flink.class.getClassLoader(), path.getParent().toString());
-            String files = metadata.getOperatorStates().stream()
-                    .flatMap(operator -> operator.getStates().stream())
-                    .flatMap(subtask -> subtask.getManagedKeyedState().stream())
-                    .flatMap(handle -> ((IncrementalRemoteKeyedStateHandle) handle).getSharedState().stream())
-                    .map(shared -> ((FileStateHandle) shared.getHandle()).getFilePath().toString())
-                    .sorted()
-                    .collect(Collectors.joining(" "));
-            return metadata.getCheckpointId() + " " + files;
-        }
     }
 
     /** Waits until the application's job has a completed checkpoint. */

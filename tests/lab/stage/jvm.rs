@@ -131,19 +131,29 @@ static BUILDING: Mutex<()> = Mutex::new(());
 
 /// Compiles the lab and copies the jars; the second time this takes seconds. Returns the directory with both.
 fn build() -> Result<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project.join("target"), PathBuf::from).join("lab");
+    maven("tests/lab/pom.xml", "lab")
+}
+
+/// Compiles a Maven project of this repository and copies its jars to a directory of that name beside what Cargo builds.
+pub fn maven(project: &str, name: &str) -> Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join(name);
     let _guard = BUILDING.lock();
     let maven = Command::new("mvn")
         .args(["--batch-mode", "--quiet", "--file"])
-        .arg(project.join("tests/lab/pom.xml"))
+        .arg(root.join(project))
         .arg(format!("-Dlab.target={}", target.display()))
         .arg("compile")
         .output()
         .context("cannot start mvn; the lab needs Maven and a JDK (17 or later)")?;
     let said = String::from_utf8_lossy(&maven.stdout);
-    ensure!(maven.status.success(), "Maven could not build the lab:\n{said}");
+    ensure!(maven.status.success(), "Maven could not build {project}:\n{said}");
     Ok(target)
+}
+
+/// The Java of `JAVA_HOME`, else of the path.
+pub fn java_command() -> Command {
+    Command::new(std::env::var_os("JAVA_HOME").map_or_else(|| "java".into(), |home| Path::new(&home).join("bin/java")))
 }
 
 fn java(target: &Path, dir: &Path, name_nodes: NameNodes) -> Result<Command> {
@@ -154,9 +164,7 @@ fn java(target: &Path, dir: &Path, name_nodes: NameNodes) -> Result<Command> {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/conf"),
         target.join("lib/*"),
     ])?;
-    let mut java = Command::new(
-        std::env::var_os("JAVA_HOME").map_or_else(|| "java".into(), |home| Path::new(&home).join("bin/java")),
-    );
+    let mut java = java_command();
     java.args(["-Xmx1g", "-XX:+UseSerialGC"]).arg(format!("-Djava.io.tmpdir={}", temporary.display()));
     for package in OPENED {
         java.args(["--add-opens", &format!("{package}=ALL-UNNAMED")]);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 pub mod center;
-mod jvm;
+pub mod jvm;
 
 pub use center::{Center, Home};
 pub use jvm::{Jvm, NameNodes};
