@@ -1,7 +1,6 @@
 //! The inventory indexed once, for all rules.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
@@ -97,14 +96,12 @@ pub struct Context<'a> {
     pub records: Vec<RecordFacts<'a>>,
     /// Position in `records` by id.
     pub by_id: HashMap<RecordId, usize>,
-    /// Position in `records` by mapped path.
-    pub by_path: HashMap<&'a str, usize>,
     /// Who uses which record.
     pub uses: Uses<'a>,
     /// Position of every record's parent record, where it has one.
     pub parents: Vec<Option<usize>>,
-    /// Paths of all records, of whatever tenant.
-    pub owned_paths: HashSet<HdfsPath>,
+    /// Paths of the records of tenants that are not looked at.
+    pub paths_elsewhere: Vec<HdfsPath>,
 }
 
 impl<'a> Context<'a> {
@@ -118,10 +115,9 @@ impl<'a> Context<'a> {
             resources,
             records: Vec::new(),
             by_id: HashMap::new(),
-            by_path: HashMap::new(),
             uses: inventory.resources.as_ref().map(Uses::new).unwrap_or_default(),
             parents: Vec::new(),
-            owned_paths: HashSet::new(),
+            paths_elsewhere: Vec::new(),
         };
         if let Some((view, ds)) = resources {
             context.index_records(view, ds);
@@ -131,11 +127,10 @@ impl<'a> Context<'a> {
 
     fn index_records(&mut self, view: &'a ResourceView, ds: &'a DsConfig) {
         let tenants = view.tenants_in_scope(&ds.tenants);
+        self.records.reserve(view.records.len());
+        self.by_id.reserve(view.records.len());
         for record in &view.records {
             let facts = self.facts_of(view, ds, record);
-            if let Some(path) = &facts.path {
-                self.owned_paths.insert(path.clone());
-            }
             let in_scope = match facts.tenant {
                 OwnerTenant::Tenant(tenant) => tenants.contains(&tenant),
                 _ => true,
@@ -143,22 +138,11 @@ impl<'a> Context<'a> {
             if in_scope {
                 self.by_id.insert(record.id, self.records.len());
                 self.records.push(facts);
+            } else {
+                self.paths_elsewhere.extend(facts.path);
             }
         }
-        let by_name: HashMap<(ResourceKind, &str), usize> = self
-            .records
-            .iter()
-            .enumerate()
-            .map(|(at, facts)| ((facts.record.kind, &*facts.record.full_name), at))
-            .collect();
-        self.parents = self
-            .records
-            .iter()
-            .map(|facts| {
-                let (parent, _) = facts.record.full_name.rsplit_once('/')?;
-                by_name.get(&(facts.record.kind, parent)).copied()
-            })
-            .collect();
+        self.parents = parents(&self.records);
     }
 
     fn facts_of(&self, view: &'a ResourceView, ds: &DsConfig, record: &'a Record) -> RecordFacts<'a> {
@@ -169,6 +153,11 @@ impl<'a> Context<'a> {
         };
         let presence = path.as_ref().map_or(Presence::Unknown, |path| self.presence(path));
         RecordFacts { record, tenant, fault, path, presence }
+    }
+
+    /// Paths of all records, of whatever tenant.
+    pub fn owned_paths(&self) -> impl Iterator<Item = &HdfsPath> {
+        self.records.iter().filter_map(|facts| facts.path.as_ref()).chain(&self.paths_elsewhere)
     }
 
     /// What HDFS says of a path, absence only with proof.
@@ -234,6 +223,30 @@ impl<'a> Context<'a> {
         // A full name is at most 128 characters deep in DolphinScheduler; the bound only guards against a loop.
         std::iter::successors(Some(at), |at| self.parents[*at]).take(256)
     }
+}
+
+/// Position of the record one name above each record. Only the names above are looked up: they are few, and records that lie
+/// together often come together.
+fn parents(records: &[RecordFacts<'_>]) -> Vec<Option<usize>> {
+    fn above<'f>(facts: &RecordFacts<'f>) -> Option<(ResourceKind, &'f str)> {
+        let (parent, _) = facts.record.full_name.rsplit_once('/')?;
+        Some((facts.record.kind, parent))
+    }
+    let names: Vec<Option<(ResourceKind, &str)>> = records.iter().map(above).collect();
+    let mut at_name: HashMap<(ResourceKind, &str), Option<usize>> = HashMap::new();
+    for together in names.chunk_by(|a, b| a == b) {
+        at_name.extend(together[0].map(|name| (name, None)));
+    }
+    for (at, facts) in records.iter().enumerate() {
+        if let Some(slot) = at_name.get_mut(&(facts.record.kind, &*facts.record.full_name)) {
+            *slot = Some(at);
+        }
+    }
+    let found = names.chunk_by(|a, b| a == b).flat_map(|together| {
+        let parent = together[0].and_then(|name| at_name.get(&name).copied().flatten());
+        std::iter::repeat_n(parent, together.len())
+    });
+    found.collect()
 }
 
 /// All pointers of a job that keep state: latest, retained, restored.

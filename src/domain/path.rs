@@ -38,27 +38,7 @@ impl HdfsPath {
 
     /// Parses an absolute path; doubled and trailing slashes are dropped, as Hadoop's `Path` does.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        if !text.starts_with('/') {
-            return Err(PathError::Relative(text.to_owned()));
-        }
-        if text.contains('\0') {
-            return Err(PathError::Nul(text.to_owned()));
-        }
-        if text.split('/').any(|part| part == "." || part == "..") {
-            return Err(PathError::DotComponent(text.to_owned()));
-        }
-        if text.len() > 1 && (text.ends_with('/') || text.contains("//")) {
-            let mut clean = String::with_capacity(text.len());
-            for part in text.split('/').filter(|part| !part.is_empty()) {
-                clean.push('/');
-                clean.push_str(part);
-            }
-            if clean.is_empty() {
-                clean.push('/');
-            }
-            return Ok(Self(clean.into()));
-        }
-        Ok(Self(text.into()))
+        Self::try_from(text.to_owned())
     }
 
     /// The path as text.
@@ -129,7 +109,11 @@ impl HdfsPath {
 
     /// Joins a relative path of several components; refuses what [`HdfsPath::parse`] refuses.
     pub fn join_relative(&self, relative: &str) -> Result<Self, PathError> {
-        Self::parse(&format!("{}/{relative}", self.0))
+        let mut text = String::with_capacity(self.0.len() + 1 + relative.len());
+        text.push_str(&self.0);
+        text.push('/');
+        text.push_str(relative);
+        Self::try_from(text)
     }
 
     /// Whether this path lies strictly below `ancestor`, by whole components: `/a/b2` is not below `/a/b`.
@@ -186,7 +170,21 @@ impl TryFrom<String> for HdfsPath {
     type Error = PathError;
 
     fn try_from(text: String) -> Result<Self, PathError> {
-        Self::parse(&text)
+        if !text.starts_with('/') {
+            return Err(PathError::Relative(text));
+        }
+        if text.contains('\0') {
+            return Err(PathError::Nul(text));
+        }
+        let parts = || text.as_bytes()[1..].split(|byte| *byte == b'/');
+        if parts().any(|part| part == b"." || part == b"..") {
+            return Err(PathError::DotComponent(text));
+        }
+        if text.len() == 1 || parts().all(|part| !part.is_empty()) {
+            return Ok(Self(text.into()));
+        }
+        let clean: String = text.split('/').filter(|part| !part.is_empty()).flat_map(|part| ["/", part]).collect();
+        Ok(if clean.is_empty() { Self::root() } else { Self(clean.into()) })
     }
 }
 

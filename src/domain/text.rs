@@ -37,8 +37,16 @@ pub fn differs_only_in_form(a: &str, b: &str) -> bool {
         && (a.nfc().eq(b.nfc()) || percent_decoded(a).as_deref() == Some(b) || percent_decoded(b).as_deref() == Some(a))
 }
 
+/// Unicode composition of `text`, if that changes it.
+pub fn composed(text: &str) -> Option<String> {
+    if text.is_ascii() || unicode_normalization::is_nfc(text) { None } else { Some(text.nfc().collect()) }
+}
+
 /// One percent decoding of `text`, if that changes it and gives UTF-8. A `+` stays a plus, as in paths.
 pub fn percent_decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return None;
+    }
     let decoded = percent_encoding::percent_decode_str(text).decode_utf8().ok()?;
     (decoded != text).then(|| decoded.into_owned())
 }
@@ -52,6 +60,16 @@ mod tests {
         assert_eq!(printable("a\u{1b}[31m\nb"), "a\\u{1b}[31m\\nb");
         assert_eq!(printable("报表 \"x\" 100%"), "报表 \"x\" 100%");
         assert_eq!(printable("re\u{301}sume\u{202e}"), "re\\u{301}sume\\u{202e}");
+    }
+
+    #[test]
+    fn composition_and_decoding_say_nothing_of_plain_names() {
+        assert_eq!(composed("re\u{301}sume").as_deref(), Some("r\u{e9}sume"));
+        assert_eq!(composed("r\u{e9}sume"), None);
+        assert_eq!(composed("\u{62a5}\u{8868}.sql"), None);
+        assert_eq!(percent_decoded("a%20b").as_deref(), Some("a b"));
+        assert_eq!(percent_decoded("100%"), None);
+        assert_eq!(percent_decoded("a b"), None);
     }
 
     #[test]

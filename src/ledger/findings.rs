@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::dialect::Insert;
-use super::runs;
 use super::unit::{Row, Unit, stamp};
+use super::{intents, runs};
 use crate::compare::{Comparison, Effect, Finding, FindingCode};
 use crate::domain::RecordId;
 use crate::ports::ledger::{Difference, FindingEntry, LedgerError, RunEntry};
@@ -37,6 +37,7 @@ pub fn is_whole(run: &RunEntry, comparison: &Comparison) -> bool {
 
 /// What is kept of a finding from run to run.
 struct Known {
+    record: Option<i64>,
     first_seen: String,
     last_seen: String,
     resolved: bool,
@@ -75,21 +76,29 @@ pub async fn record(
         write(unit, &run.scope, some, &known, ended).await?;
         mark(unit, &run.run, some).await?;
     }
-    if is_whole(run, comparison) {
-        let there: BTreeSet<&str> = seen.iter().map(|seen| seen.fingerprint.as_str()).collect();
-        for (fingerprint, _) in known.iter().filter(|(key, known)| !known.resolved && !there.contains(key.as_str())) {
+    let whole = is_whole(run, comparison);
+    let done = if whole { BTreeMap::new() } else { intents::done(unit, &run.scope).await? };
+    let there: BTreeSet<&str> = seen.iter().map(|seen| seen.fingerprint.as_str()).collect();
+    for (fingerprint, known) in known.iter().filter(|(key, known)| !known.resolved && !there.contains(key.as_str())) {
+        if whole || was_removed(&done, known.record, &known.last_seen) {
             resolve(unit, &run.scope, fingerprint, ended).await?;
         }
     }
     Ok(())
 }
 
+/// Whether what was said of a record is over whatever else could not be read: after that time an apply saw the record gone.
+fn was_removed(done: &BTreeMap<i64, String>, record: Option<i64>, since: &str) -> bool {
+    record.and_then(|record| done.get(&record)).is_some_and(|closed| closed.as_str() > since)
+}
+
 async fn known(unit: &mut Unit<'_>, scope: &str) -> Result<BTreeMap<String, Known>, LedgerError> {
     let query = unit
-        .query("SELECT fingerprint, first_seen, last_seen, resolved, spells FROM findings WHERE scope = ?")
+        .query("SELECT fingerprint, record, first_seen, last_seen, resolved, spells FROM findings WHERE scope = ?")
         .bind(scope.to_owned());
     let read = |row: &Row| {
         let known = Known {
+            record: row.maybe_number("record")?,
             first_seen: row.text("first_seen")?,
             last_seen: row.text("last_seen")?,
             resolved: row.maybe_text("resolved")?.is_some(),
@@ -132,7 +141,7 @@ fn spell(known: Option<&Known>, ended: Timestamp) -> Known {
         Some(known) => (now.clone(), now, known.spells + 1),
         None => (now.clone(), now, 1),
     };
-    Known { first_seen, last_seen, resolved: false, spells }
+    Known { record: None, first_seen, last_seen, resolved: false, spells }
 }
 
 async fn mark(unit: &mut Unit<'_>, run: &str, seen: &[Seen<'_>]) -> Result<(), LedgerError> {
@@ -183,8 +192,12 @@ pub async fn difference(unit: &mut Unit<'_>, earlier: &str, later: &str) -> Resu
         side.push(finding.clone());
     }
     // A view with gaps, or another configuration, does not show that something is gone.
-    let proven = new_run.whole && old_run.scope == new_run.scope;
+    let same_scope = old_run.scope == new_run.scope;
+    let mut done = if same_scope { intents::done(unit, &new_run.scope).await? } else { BTreeMap::new() };
+    done.retain(|_, closed| *closed <= new_run.ended);
     for (_, (finding, _)) in old.iter().filter(|(key, (_, ignored))| !ignored && !new_keys.contains(key)) {
+        let record = finding.target.record.map(|record| record.0);
+        let proven = same_scope && (new_run.whole || was_removed(&done, record, &old_run.ended));
         let side = if proven { &mut difference.gone } else { &mut difference.unclear };
         side.push(finding.clone());
     }

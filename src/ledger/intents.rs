@@ -1,5 +1,7 @@
 //! Intents and outcomes, written only under the lease.
 
+use std::collections::BTreeMap;
+
 use super::leases;
 use super::unit::{Row, Unit, stamp};
 use crate::domain::RecordId;
@@ -41,6 +43,19 @@ pub async fn of_plan(unit: &mut Unit<'_>, plan: &str) -> Result<Vec<Intent>, Led
         .bind(plan.to_owned());
     let rows = unit.all(query).await?;
     rows.iter().map(|row| intent(unit, row)).collect()
+}
+
+/// The records that plans of a scope removed, or found removed, each with the time at which both views were seen to have lost
+/// it. Ids are not given out twice, so such a record stays gone.
+pub async fn done(unit: &mut Unit<'_>, scope: &str) -> Result<BTreeMap<i64, String>, LedgerError> {
+    let query = unit
+        .query(
+            "SELECT i.record, i.closed FROM intents i JOIN plans p ON p.hash = i.plan JOIN runs r ON r.run = p.run \
+             WHERE r.scope = ? AND i.outcome IN ('Done', 'AlreadyDone') ORDER BY i.intent",
+        )
+        .bind(scope.to_owned());
+    let read = |row: &Row| Ok((row.number("record")?, row.text("closed")?));
+    unit.all(query).await?.iter().map(read).collect()
 }
 
 /// Writes an intent.

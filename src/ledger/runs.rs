@@ -16,6 +16,8 @@ pub struct Sight {
 #[derive(Debug)]
 pub struct Compared {
     pub scope: String,
+    /// When it ended, as the ledger writes it.
+    pub ended: String,
     pub whole: bool,
 }
 
@@ -140,9 +142,9 @@ async fn by_id(unit: &mut Unit<'_>, text: &str) -> Result<Option<RunEntry>, Ledg
 
 /// A run that compared; any other cannot be told apart from another.
 pub async fn compared(unit: &mut Unit<'_>, run: &str) -> Result<Compared, LedgerError> {
-    let query = unit.query("SELECT scope, whole FROM runs WHERE run = ? AND compared = 1").bind(run.to_owned());
+    let query = unit.query("SELECT scope, ended, whole FROM runs WHERE run = ? AND compared = 1").bind(run.to_owned());
     match unit.first(query).await? {
-        Some(row) => Ok(Compared { scope: row.text("scope")?, whole: row.flag("whole")? }),
+        Some(row) => Ok(Compared { scope: row.text("scope")?, ended: row.text("ended")?, whole: row.flag("whole")? }),
         None => Err(LedgerError::UnknownRun { run: run.to_owned() }),
     }
 }

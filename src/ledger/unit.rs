@@ -122,6 +122,11 @@ impl Row {
         self.get(column)
     }
 
+    /// A number, or nothing.
+    pub fn maybe_number(&self, column: &str) -> Result<Option<i64>, LedgerError> {
+        self.get(column)
+    }
+
     /// A number that fits another type.
     pub fn count<T: TryFrom<i64>>(&self, column: &str) -> Result<T, LedgerError>
     where

@@ -77,6 +77,9 @@ pub struct Advice {
     /// Where a checkpoint root should go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<HdfsPath>,
+    /// Of a workflow: its name, whether it is released, its project and its owner, who is to make the edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whose: Option<String>,
     /// What to do.
     pub remedy: Remedy,
     /// The steps in words.

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::action::{Action, Advice, HeldBack, PLAN_SCHEMA, Plan, RecordTarget};
 use super::effect::effect;
 use super::{fingerprint, limits};
-use crate::compare::{Comparison, Context, Finding, FindingCode, Lang};
+use crate::compare::{Comparison, Context, Finding, FindingCode, Lang, Target};
 use crate::config::Config;
 use crate::domain::{HdfsPath, RecordId};
 use crate::gates::record::{Grounds, REPLICA_NOTE, RecordGates};
@@ -168,18 +168,25 @@ fn advice(context: &Context<'_>, comparison: &Comparison, planned: &BTreeSet<Rec
         context.records.iter().filter_map(|facts| Some((facts.path.as_ref()?.as_str(), facts.record.id))).collect();
     let open =
         comparison.findings.iter().filter(|finding| finding.target.record.is_none_or(|id| !planned.contains(&id)));
-    open.map(|finding| advice_on(finding, context.config, &by_path)).collect()
+    open.map(|finding| advice_on(finding, context, &by_path)).collect()
 }
 
-fn advice_on(finding: &Finding, config: &Config, by_path: &BTreeMap<&str, RecordId>) -> Advice {
+/// The workflow of a target in words.
+fn whose(context: &Context<'_>, target: &Target) -> Option<String> {
+    let (view, code) = (context.resources?.0, target.workflow?);
+    view.workflows.iter().find(|workflow| workflow.code == code).map(|workflow| view.workflow_in_words(workflow))
+}
+
+fn advice_on(finding: &Finding, context: &Context<'_>, by_path: &BTreeMap<&str, RecordId>) -> Advice {
     let is_root = finding.code == FindingCode::CheckpointInResourceNamespace;
     let mut target = finding.target.clone();
     // A contradiction is told of a path; the reader of a plan thinks in records.
     target.record = target.record.or_else(|| by_path.get(target.path.as_deref()?).copied());
     Advice {
         action: if is_root { "migrate_checkpoint_root" } else { "advise" }.to_owned(),
+        to: context.config.migrate_to.clone().filter(|_| is_root),
+        whose: whose(context, &target),
         target,
-        to: config.migrate_to.clone().filter(|_| is_root),
         remedy: finding.remedy,
         what: finding.remedy.text(Lang::En).to_owned(),
     }

@@ -131,13 +131,14 @@ fn verdict(outcomes: &[ActionLine], findings: &[&Finding], interrupted: bool) ->
     Verdict::Clean
 }
 
-/// Prints a run for a person.
-pub fn render(applied: &Applied, style: Style) -> String {
+/// Prints a run for a person; `options` make a proposed `drift` look at the same thing, with the same ledger.
+pub fn render(applied: &Applied, style: Style, options: &str) -> String {
     let mut page = Page::new(style);
     headline(&mut page, applied);
     table(&mut page, applied);
     findings(&mut page, applied);
     closing(&mut page, applied);
+    next(&mut page, applied, options);
     page.into_text()
 }
 
@@ -246,8 +247,8 @@ fn findings(page: &mut Page, applied: &Applied) {
     if !drift.is_empty() {
         let n = drift.len();
         let line = match lang {
-            Lang::En => format!("{} elsewhere, not of this plan: `statewarden drift`", count(n, "finding", "findings")),
-            Lang::Zh => format!("另有 {n} 项与本计划无关的问题：`statewarden drift`"),
+            Lang::En => format!("{} elsewhere, not of this plan", count(n, "finding", "findings")),
+            Lang::Zh => format!("另有 {n} 项与本计划无关的问题"),
         };
         page.line("");
         page.item("", &line);
@@ -267,6 +268,13 @@ fn closing(page: &mut Page, applied: &Applied) {
         page.line(&format!("    statewarden audit verify --ledger {} --head {head}", shell_word(&applied.ledger)));
     }
     page.item("  ", &lease_reach(&applied.ledger, lang));
+}
+
+fn next(page: &mut Page, applied: &Applied, options: &str) {
+    page.heading(choose(applied.lang, "Next", "下一步"));
+    let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    page.line(&format!("  statewarden drift{options} --since last"));
+    page.line(&format!("  statewarden audit show --ledger {}", shell_word(&applied.ledger)));
 }
 
 #[cfg(test)]

@@ -167,7 +167,10 @@ pub fn render_check(check: &AuditCheck, lang: Lang, style: Style) -> String {
     if check.whole {
         let (entries, head) = (check.entries.unwrap_or_default(), check.head.as_deref().unwrap_or_default());
         page.line(&style.good(&match lang {
-            Lang::En => format!("WHOLE: {entries} entries, each fits the one before"),
+            Lang::En => format!(
+                "WHOLE: {}, each fits the one before",
+                count(usize::try_from(entries).unwrap_or_default(), "entry", "entries")
+            ),
             Lang::Zh => format!("完整：共 {entries} 条，每条都与前一条吻合"),
         }));
         page.line(&format!("{}{head}", choose(lang, "head    ", "末端    ")));

@@ -10,6 +10,7 @@ use super::gap::Gap;
 use super::hdfs::Listing;
 use crate::domain::authority::UriError;
 use crate::domain::record::{NameFault, check_full_name, tenant_directory};
+use crate::domain::text::printable;
 use crate::domain::{EntryKind, FileSystems, HdfsPath, HdfsUri, Place, RecordId, ResourceKind, WorkflowCode};
 
 /// A generation of the resource API, as found by probing its functions.
@@ -192,6 +193,9 @@ pub struct Workflow {
     /// Code of the tenant it runs as, where the definition says it (up to 3.1).
     #[serde(default)]
     pub tenant: Option<String>,
+    /// Id of the user it belongs to.
+    #[serde(default)]
+    pub owner: Option<i64>,
     /// What its tasks reference, sorted, without doubles.
     #[serde(default)]
     pub references: Vec<Reference>,
@@ -286,6 +290,17 @@ pub struct ResourceView {
 }
 
 impl ResourceView {
+    /// A workflow with its owner: what has to be edited in it is for that user to do.
+    pub fn workflow_in_words(&self, workflow: &Workflow) -> String {
+        let release = if workflow.online { "ONLINE" } else { "OFFLINE" };
+        let owner = workflow.owner.map(|id| match self.users.get(&id) {
+            Some(user) => format!(", owner {}", printable(&user.name)),
+            None => format!(", owner: user id {id}"),
+        });
+        let (name, project) = (printable(&workflow.name), workflow.project);
+        format!("workflow {name} ({release}, project {project}{})", owner.unwrap_or_default())
+    }
+
     /// The tenant of a record's owner now; it decides the path of the record (delete and view use the owner's current one).
     pub fn tenant_of(&self, record: &Record) -> OwnerTenant<'_> {
         let Some(owner) = record.owner else { return OwnerTenant::Unknown };

@@ -227,6 +227,7 @@ fn the_demo_shows_the_important_findings_and_what_could_not_be_told() {
         ("unmanaged-hdfs-path", "warning"),
         ("size-mismatch", "warning"),
         ("dangling-workflow-reference", "warning"),
+        ("size-mismatch", "info"),
         ("foreign-entry-in-root", "info"),
     ];
     assert_eq!(found, expected);

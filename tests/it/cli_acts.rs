@@ -164,6 +164,35 @@ fn planned_applied_gone_and_written_down() {
     assert_eq!(words(&bench.json(0, &["apply", "next.json"])), Vec::<&str>::new(), "nothing to ask about");
 }
 
+/// Whoever copies a proposed command looks at the same thing as before, and writes into the same ledger.
+#[test]
+fn proposed_commands_keep_every_option() {
+    let bench = Bench::start();
+    let given =
+        ["--config", "statewarden.toml", "--ds-tenant", "etl", "--ds-time-zone", "UTC", "--ledger", "a ledger.db"];
+    let kept = "--config statewarden.toml --ds-tenant etl --ds-time-zone UTC";
+    let text = bench.ends(2, &[&["drift"], &given[..]].concat());
+    for proposed in [
+        format!("explain {kept} record:10\n"),
+        format!("plan {kept} --ledger 'a ledger.db' --wait -o plan.json\n"),
+        format!("drift {kept} --ledger 'a ledger.db' --output json\n"),
+        format!("drift {kept} --ledger 'a ledger.db' --save inventory.json\n"),
+    ] {
+        assert!(text.contains(&format!("  statewarden {proposed}")), "{proposed}: {text}");
+    }
+    let text = bench.ends(2, &[&["plan", "--wait", "-o", "plan.json"], &given[..]].concat());
+    let apply = format!("  statewarden apply plan.json {kept} --ledger 'a ledger.db'\n");
+    assert!(text.contains(&apply), "{text}");
+    let text = bench.ends(0, &[&["apply", "plan.json", "--yes"], &given[..]].concat());
+    let drift = format!("  statewarden drift {kept} --ledger 'a ledger.db' --since last\n");
+    assert!(
+        text.contains(&drift) && text.contains("  statewarden audit show") && text.contains("a ledger.db'\n"),
+        "{text}"
+    );
+    let text = bench.ends(2, &[&["drift"], &given[..], &["--since", "last"]].concat());
+    assert!(text.contains("gone    stale resource record (stale-resource-record): record 11"), "{text}");
+}
+
 #[test]
 fn without_an_earlier_run_everything_waits_and_a_dry_look_records_nothing() {
     let bench = Bench::start();

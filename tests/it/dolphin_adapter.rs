@@ -133,6 +133,7 @@ async fn recorded_3_1_9_workflows() {
     let workflow = &view.workflows[0];
     assert_eq!((workflow.project, workflow.code), (23_876_064_733_760, WorkflowCode(23_876_064_808_768)));
     assert_eq!((workflow.name.as_str(), workflow.online, workflow.tenant.as_deref()), ("wf1", true, Some("etl")));
+    assert_eq!(workflow.owner, Some(1));
     assert_eq!(workflow.references, [Reference::Id(6)]);
     let root = "hdfs:///dolphinscheduler/etl/resources/ckpt_storage";
     assert_eq!(workflow.state_options, [option("flink-sql", "initScript", root), option("flink-sql", "others", root)]);
@@ -201,6 +202,7 @@ async fn recorded_3_2_2_workflows() {
     assert_eq!(view.gaps, []);
     let workflow = &view.workflows[0];
     assert_eq!((workflow.name.as_str(), workflow.online, &workflow.tenant), ("wf1", true, &None));
+    assert_eq!(workflow.owner, Some(1));
     assert_eq!(workflow.references, [Reference::Name(format!("{BASE}/etl/resources/ckpt_storage/two.py"))]);
     let root = format!("{BASE}/etl/resources/ckpt_storage");
     assert_eq!(

@@ -178,9 +178,10 @@ async fn after_a_401_no_further_delete_is_sent() {
 
 #[tokio::test]
 async fn nobody_listening_is_unclear_too() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let config = config(free.local_addr().expect("an address"));
-    drop(free);
+    // Bound and not listening, so that no other test's server gets the port.
+    let held = tokio::net::TcpSocket::new_v4().expect("a socket");
+    held.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let config = config(held.local_addr().expect("an address"));
     let writer = DolphinWrite::new(&config, Generation::V20).expect("a writer");
     let answer = writer.delete_record(&target(7)).await;
     assert!(matches!(answer, DeleteAnswer::Unclear { why } if why.contains("cannot connect")));

@@ -4,6 +4,7 @@ mod acting;
 mod apply_faults;
 mod apply_kill;
 mod apply_properties;
+mod canaries;
 mod cli;
 mod cli_acts;
 mod collect_listing;

@@ -399,6 +399,15 @@ fn references_dangle_without_record_without_file_or_above_a_stale_record() {
         (2, "/conf/x.yaml".to_owned(), Severity::Warning),
     ];
     assert_eq!(dangling(&world), expected);
+    let says = |world: &World, whose: &str| {
+        let of_first = world.drift().into_iter().filter(|f| f.target.workflow.is_some_and(|code| code.0 == 1));
+        of_first.into_iter().all(|f| f.evidence.iter().any(|text| text == whose))
+    };
+    assert!(says(&world, "workflow w1 (ONLINE, project 1, owner u1)"));
+    world.resources().workflows[0].owner = Some(404);
+    assert!(says(&world, "workflow w1 (ONLINE, project 1, owner: user id 404)"));
+    world.resources().workflows[0].owner = None;
+    assert!(says(&world, "workflow w1 (ONLINE, project 1)"));
     world.resources().records_complete = false;
     assert_eq!(dangling(&world).len(), 2, "404 may be a record that was not read");
 }

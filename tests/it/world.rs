@@ -170,6 +170,7 @@ impl World {
             name: format!("w{code}"),
             online,
             tenant: None,
+            owner: Some(1),
             references,
             functions: Vec::new(),
             state_options: Vec::new(),

@@ -18,7 +18,7 @@ async fn main() -> Result<()> {
     let mut stage = Stage::start(name_nodes).await?;
     // A single NameNode is named by its address, a pair by Hadoop's own configuration files.
     let hdfs = if pair { HdfsAccess::ConfDir } else { HdfsAccess::Urls(stage.jvm.addresses().webhdfs.clone()) };
-    let config = stage.write_config("statewarden.toml", &hdfs)?;
+    let config = stage.write_config("statewarden.toml", &hdfs, &stage.center)?;
     say(&introduction(&stage, &config.display().to_string()))?;
     wait_for_the_end(&mut stage).await
 }
@@ -33,9 +33,9 @@ fn introduction(stage: &Stage, config: &str) -> String {
         hdfs = addresses.hdfs,
         webhdfs = addresses.webhdfs.join(" "),
         flink = addresses.flink,
-        ds = stage.ds.url,
-        stale = stage.stale.len(),
-        token = stage.ds.token,
+        ds = stage.center.url,
+        stale = stage.center.stale.len(),
+        token = stage.center.token,
     )
 }
 

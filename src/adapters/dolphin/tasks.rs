@@ -29,6 +29,9 @@ pub(super) enum Binding {
 pub(super) struct WireTask {
     pub(super) code: i64,
     pub(super) name: String,
+    /// Whose it is.
+    #[serde(default)]
+    pub(super) user_id: Option<i64>,
     #[serde(default)]
     task_params: Params,
     #[serde(default)]

@@ -35,6 +35,8 @@ struct WireDefinition {
     release_state: String,
     #[serde(default)]
     tenant_code: Option<String>,
+    #[serde(default)]
+    user_id: Option<i64>,
 }
 
 /// `DagData` of 2.0 to 3.2.
@@ -206,6 +208,7 @@ impl Project<'_> {
             name: definition.name,
             online: definition.release_state == "ONLINE",
             tenant: definition.tenant_code.filter(|code| !code.is_empty()),
+            owner: definition.user_id,
             references: used.references.into_iter().collect(),
             functions: used.functions.into_iter().collect(),
             state_options: used.state_options.into_iter().collect(),
@@ -269,6 +272,7 @@ impl Project<'_> {
             online: task.task_execute_type.as_deref() == Some("STREAM") && task.flag.as_deref() == Some("YES"),
             name: task.name,
             tenant: None,
+            owner: task.user_id,
             references: used.references.into_iter().collect(),
             functions: used.functions.into_iter().collect(),
             state_options: used.state_options.into_iter().collect(),

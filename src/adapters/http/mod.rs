@@ -1,7 +1,8 @@
 //! The one HTTP client of all adapters: deadlines, limits, trust, credentials, and answers that are whole or a fault.
 //!
-//! It follows no redirect, repeats only reads, and no fault of it ever holds a URL: URLs can hold credentials. Writes have a
-//! client of their own, which cannot repeat.
+//! It follows no redirect, repeats only reads, and no fault of it ever holds a URL: URLs can hold credentials. What it sent as
+//! a credential is taken out of what comes back, so that a server or proxy which repeats it in a message or a page cannot bring
+//! it into a report. Writes have a client of their own, which cannot repeat.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -134,6 +135,9 @@ impl Limit {
 /// Tries of one read, the first counted. Few: the deadline ends them anyway, and a server in trouble needs no more load.
 const MAX_TRIES: usize = 3;
 
+/// Shorter credentials are left in answers: they may stand there as something else, and every such place would be changed.
+const SHORTEST_HIDDEN: usize = 8;
+
 /// A client for one outside system.
 #[derive(Clone)]
 pub struct HttpClient {
@@ -143,6 +147,8 @@ pub struct HttpClient {
     timeout: Duration,
     places: Arc<Semaphore>,
     rate: Option<Arc<DefaultDirectRateLimiter>>,
+    /// What is sent and must not come back.
+    secrets: Arc<Vec<SecretString>>,
 }
 
 impl std::fmt::Debug for HttpClient {
@@ -154,11 +160,19 @@ impl std::fmt::Debug for HttpClient {
 impl HttpClient {
     /// A client with the given trust, credentials and limits. `extra` headers are sent with each request and never logged.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
-        Self::build(config, || builder(config, extra))
+        Self::build(config, extra, || builder(config, extra))
+    }
+
+    /// The same client that also takes these out of answers: what a caller puts into URLs by itself.
+    #[must_use]
+    pub fn hiding(self, more: impl IntoIterator<Item = SecretString>) -> Self {
+        let secrets = self.secrets.iter().cloned().chain(more).collect();
+        Self { secrets: Arc::new(secrets), ..self }
     }
 
     fn build(
         config: &HttpConfig,
+        extra: &[(HeaderName, SecretString)],
         builder: impl Fn() -> Result<reqwest::ClientBuilder, HttpSetupError>,
     ) -> Result<Self, HttpSetupError> {
         let build =
@@ -173,6 +187,7 @@ impl HttpClient {
             timeout: config.timeout.to_std(),
             places: Arc::new(Semaphore::new(config.max_concurrency.max(1))),
             rate,
+            secrets: Arc::new(secrets(&config.credentials, extra)),
         })
     }
 
@@ -223,7 +238,7 @@ impl HttpClient {
         let response = request.send().await.map_err(|e| self.fault(&e))?;
         let status = response.status().as_u16();
         let head = response.headers();
-        let text = |name: HeaderName| head.get(name).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let text = |name: HeaderName| head.get(name).and_then(|v| v.to_str().ok()).map(|text| self.hide_in_text(text));
         let content_type = text(CONTENT_TYPE).unwrap_or_default();
         let wait = text(RETRY_AFTER).and_then(|s| s.parse().ok()).map_or(Duration::ZERO, Duration::from_secs);
         let (date, location) = (text(DATE).and_then(|s| parse_http_date(&s)), text(LOCATION));
@@ -242,11 +257,21 @@ impl HttpClient {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > limit.bytes() => return Err(limit.fault()),
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => return Ok(body),
+                Ok(None) => return Ok(self.hide(body)),
                 Err(error) if error.is_timeout() => return Err(HttpFault::TimedOut(self.timeout.as_secs())),
                 Err(_) => return Err(HttpFault::CutShort),
             }
         }
+    }
+
+    fn hide_in_text(&self, text: &str) -> String {
+        String::from_utf8_lossy(&self.hide(text.as_bytes().to_vec())).into_owned()
+    }
+
+    /// An answer without what was sent as a credential.
+    fn hide(&self, body: Vec<u8>) -> Vec<u8> {
+        let long = self.secrets.iter().map(|secret| secret.expose_secret().trim().as_bytes());
+        long.filter(|secret| secret.len() >= SHORTEST_HIDDEN).fold(body, without)
     }
 
     fn fault(&self, error: &reqwest::Error) -> HttpFault {
@@ -269,7 +294,13 @@ impl HttpWriter {
     /// server closed the connection meanwhile. And reqwest's own retries are off.
     pub fn new(config: &HttpConfig, extra: &[(HeaderName, SecretString)]) -> Result<Self, HttpSetupError> {
         let once = || Ok(builder(config, extra)?.pool_max_idle_per_host(0).retry(reqwest::retry::never()));
-        HttpClient::build(config, once).map(Self)
+        HttpClient::build(config, extra, once).map(Self)
+    }
+
+    /// As [`HttpClient::hiding`].
+    #[must_use]
+    pub fn hiding(self, more: impl IntoIterator<Item = SecretString>) -> Self {
+        Self(self.0.hiding(more))
     }
 
     /// Sends `DELETE url` once. No redirect is followed and no answer, 429 included, leads to a second request. With any
@@ -309,6 +340,36 @@ fn builder(
         }
     }
     Ok(builder)
+}
+
+/// Every form in which credentials go out.
+fn secrets(credentials: &Credentials, extra: &[(HeaderName, SecretString)]) -> Vec<SecretString> {
+    let sent = match credentials {
+        Credentials::None => Vec::new(),
+        Credentials::Bearer(token) => vec![token.clone()],
+        Credentials::Basic { user, password } => {
+            let encoded = base64(format!("{user}:{}", password.expose_secret()).as_bytes());
+            vec![password.clone(), encoded.into()]
+        }
+    };
+    sent.into_iter().chain(extra.iter().map(|(_, value)| value.clone())).collect()
+}
+
+/// `body` with `…` in every place of `secret`.
+fn without(body: Vec<u8>, secret: &[u8]) -> Vec<u8> {
+    let places: Vec<usize> = memchr::memmem::find_iter(&body, secret).collect();
+    if places.is_empty() {
+        return body;
+    }
+    let mut kept = Vec::with_capacity(body.len());
+    let mut from = 0;
+    for at in places {
+        kept.extend_from_slice(&body[from..at]);
+        kept.extend_from_slice("…".as_bytes());
+        from = at + secret.len();
+    }
+    kept.extend_from_slice(&body[from..]);
+    kept
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -396,6 +457,19 @@ mod tests {
     fn basic_credentials_are_encoded_as_the_rfc_says() {
         // RFC 7617, section 2.
         assert_eq!(base64(b"Aladdin:open sesame"), "QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    }
+
+    #[test]
+    fn a_credential_that_comes_back_is_taken_out() {
+        let text = |body: &str, secret: &str| {
+            String::from_utf8(without(body.as_bytes().to_vec(), secret.as_bytes())).expect("text")
+        };
+        assert_eq!(text(r#"{"msg":"no 12345678 here, 12345678"}"#, "12345678"), r#"{"msg":"no … here, …"}"#);
+        assert_eq!(text("nothing of it", "12345678"), "nothing of it");
+        let basic = Credentials::Basic { user: "Aladdin".into(), password: "open sesame".to_owned().into() };
+        let sent = secrets(&basic, &[(DATE, "a token".to_owned().into())]);
+        let sent: Vec<&str> = sent.iter().map(SecretString::expose_secret).collect();
+        assert_eq!(sent, ["open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "a token"]);
     }
 
     #[test]

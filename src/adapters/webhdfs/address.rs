@@ -54,6 +54,13 @@ impl Identity {
     }
 }
 
+/// The delegation token as it is and as it stands in a URL.
+pub(super) fn forms_of_token(config: &HdfsConfig) -> Vec<SecretString> {
+    let token = config.delegation_token.as_ref().map(|token| token.expose_secret().trim().to_owned());
+    let encoded = token.as_ref().map(|token| utf8_percent_encode(token, VALUE).to_string());
+    token.into_iter().chain(encoded).map(SecretString::from).collect()
+}
+
 /// The URL below which paths are appended. A URL that ends in `/webhdfs/v1` already (a Knox gateway) is taken as it is.
 pub(super) fn base(configured: &Url) -> Url {
     let mut url = configured.clone();

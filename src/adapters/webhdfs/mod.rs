@@ -84,8 +84,8 @@ impl WebHdfs {
     /// A reader with the addresses, identity and limits of the configuration. Asks nothing yet.
     pub fn new(config: &HdfsConfig) -> Result<Self, HttpSetupError> {
         Ok(Self {
-            http: HttpClient::new(&config.http, &[])?,
-            writer: HttpWriter::new(&config.http, &[])?,
+            http: HttpClient::new(&config.http, &[])?.hiding(address::forms_of_token(config)),
+            writer: HttpWriter::new(&config.http, &[])?.hiding(address::forms_of_token(config)),
             nodes: Nodes::new(&config.urls),
             identity: Identity::new(config),
             pages: AtomicBool::new(true),

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
+use super::Same;
 use super::show::{is_other_config, obstacles};
 use crate::apply::{self, ActionReport, Order, Tools};
 use crate::cli::args::ApplyArgs;
@@ -49,7 +50,9 @@ pub async fn run(args: &ApplyArgs) -> anyhow::Result<ExitCode> {
     let loud = applied.findings.iter().filter(|found| found.finding.severity >= Severity::Warning).count();
     let word = applied.exit.word;
     ledger.abandon_run(&RunEntry { exit: Some(word.as_str().to_owned()), ..ended(&run, loud) }).await?;
-    let results = Results { terminal: &|style| render(&applied, style), json: &|| Ok(json::render(&applied)?) };
+    let options = Same::of_args(&args.config).with_ledger(&args.ledger).with_ledger_too();
+    let results =
+        Results { terminal: &|style| render(&applied, style, &options), json: &|| Ok(json::render(&applied)?) };
     output::write(&args.output.output, args.output.color, &results)?;
     Ok(ExitCode::of(word, ExitCode::DRIFT))
 }

@@ -17,6 +17,7 @@ use crate::config::load::{LoadOptions, Surroundings, load_in};
 use crate::demo::servers::{Options, Platform};
 use crate::demo::world::World;
 use crate::report::Report;
+use crate::report::words::shell_word;
 
 /// The platform that is shown unless another one is asked for.
 const PLATFORM: &str = include_str!("../../demo/platform.yaml");
@@ -41,7 +42,7 @@ pub async fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     if args.keep {
         keep(&platform, &same, &plan::proposed(folder.path())).await?;
     } else if prints_for_a_person(args) {
-        output::to_stdout(NEXT)?;
+        output::to_stdout(&format!("{NEXT}{}", path_hint()))?;
     }
     Ok(code)
 }
@@ -88,6 +89,22 @@ Then look at a platform of your own:
   statewarden config example > statewarden.toml
 ";
 
+/// What to do where the shell would not find `statewarden`, as after `cargo run -- demo`.
+fn path_hint() -> String {
+    let Some(own) = std::env::current_exe().ok().and_then(|own| own.canonicalize().ok()) else { return String::new() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).find_map(|folder| folder.join("statewarden").canonicalize().ok());
+    match own.parent() {
+        Some(folder) if found.as_deref() != Some(own.as_path()) => {
+            let folder = shell_word(&folder.display().to_string());
+            format!(
+                "\nThis program is not the `statewarden` of your shell; there, first:\n  export PATH={folder}:\"$PATH\"\n"
+            )
+        }
+        _ => String::new(),
+    }
+}
+
 fn prints_for_a_person(args: &DemoArgs) -> bool {
     let to_stdout = args.output.output.iter().find(|target| target.file.is_none());
     to_stdout.map_or(args.output.output.is_empty(), |target| target.format == OutputFormat::Terminal)
@@ -113,8 +130,11 @@ async fn keep(platform: &Platform, same: &Same, plan: &str) -> anyhow::Result<()
          statewarden plan {options} {ledger} --wait -o {plan}\n  \
          statewarden show {options} {ledger} {plan}\n  \
          statewarden apply {options} {ledger} {plan}\n  \
+         statewarden drift {options} {ledger} --since last\n  \
+         statewarden audit show {ledger}\n  \
          statewarden audit verify {ledger}\n"
     );
+    text.push_str(&path_hint());
     output::to_stderr(&text);
     stop::told_to_stop().await.context("cannot wait for Ctrl-C")
 }

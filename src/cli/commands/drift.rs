@@ -40,13 +40,13 @@ pub(super) struct Proposed<'a> {
 /// Prints a report and ends as it says.
 pub(super) fn print(report: &Report, args: &OutputArgs, proposed: Proposed<'_>) -> anyhow::Result<ExitCode> {
     let Proposed { all, same } = proposed;
-    let plan = same.map(Same::with_plan);
+    let with_ledger = same.map(Same::with_ledger_too);
     let print = |style| Print {
         style,
         all,
         options: same.map(|same| same.options.as_str()),
         from: same.and_then(|same| same.from.as_deref()),
-        plan: plan.as_deref(),
+        with_ledger: with_ledger.as_deref(),
     };
     let results =
         Results { terminal: &|style| terminal::render(report, print(style)), json: &|| Ok(json::render(report)?) };

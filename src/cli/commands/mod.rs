@@ -70,7 +70,7 @@ fn judged(config: Config, inventory: Inventory) -> Seen {
 
 /// Options with which a proposed command looks at the same thing, ready for a shell.
 pub(super) struct Same {
-    /// `--config FILE`, or nothing.
+    /// `--config FILE` and whatever else of the configuration was given, or nothing.
     pub(super) options: String,
     /// `--from FILE`, if an inventory file is judged.
     pub(super) from: Option<String>,
@@ -81,7 +81,12 @@ pub(super) struct Same {
 impl Same {
     fn new(config: &ConfigArgs, look: &LookArgs) -> Self {
         let from = look.from.as_deref().map(|file| option("from", file));
-        Self { from, ..Self::of_file(config.config.as_deref()) }
+        Self { from, ..Self::of_args(config) }
+    }
+
+    /// The same configuration, flags and variables included, on the systems themselves.
+    pub(super) fn of_args(config: &ConfigArgs) -> Self {
+        Self { options: options_of(config).join(" "), ..Self::of_file(None) }
     }
 
     /// The same configuration file, on the systems themselves.
@@ -95,10 +100,42 @@ impl Same {
     }
 
     /// The options of a command that takes a ledger and asks the systems.
-    pub(super) fn with_plan(&self) -> String {
+    pub(super) fn with_ledger_too(&self) -> String {
         let options = Some(self.options.as_str()).filter(|options| !options.is_empty());
         options.into_iter().chain(self.ledger.as_deref()).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Every option of the configuration that was given, ready for a shell.
+fn options_of(config: &ConfigArgs) -> Vec<String> {
+    let mut options: Vec<String> = config.config.as_deref().map(|file| option("config", file)).into_iter().collect();
+    let mut add = |flag: &str, value: &str| options.push(format!("--{flag} {}", shell_word(value)));
+    for (name, url) in &config.cluster {
+        add("cluster", &format!("{name}={url}"));
+    }
+    for url in &config.hdfs_url {
+        add("hdfs-url", url);
+    }
+    for tenant in &config.ds_tenant {
+        add("ds-tenant", tenant);
+    }
+    let single = [
+        ("authority", &config.authority),
+        ("hdfs-user", &config.hdfs_user),
+        ("ds-url", &config.ds_url),
+        ("ds-version", &config.ds_version),
+        ("ds-base-path", &config.ds_base_path),
+        ("ds-time-zone", &config.ds_time_zone),
+    ];
+    for (flag, value) in single {
+        if let Some(value) = value {
+            add(flag, value);
+        }
+    }
+    if config.flink_none {
+        options.push("--flink-none".to_owned());
+    }
+    options
 }
 
 fn option(flag: &str, file: &Path) -> String {

@@ -50,7 +50,7 @@ pub async fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
 
 fn print(args: &PlanArgs, planned: &Planned) -> anyhow::Result<ExitCode> {
     let file = args.out.as_deref().map(|file| shell_word(&file.display().to_string()));
-    let options = Same::of_file(args.config.config.as_deref()).with_ledger(&args.ledger).with_plan();
+    let options = Same::of_args(&args.config).with_ledger(&args.ledger).with_ledger_too();
     let terminal =
         |style| render(planned, PlanPrint { style, all: args.all, file: file.as_deref(), options: &options });
     let results = Results { terminal: &terminal, json: &|| Ok(json::render(planned)?) };

@@ -15,7 +15,8 @@ use super::{Context, Finding};
 
 /// Runs every rule.
 pub fn run(context: &Context<'_>) -> Vec<Finding> {
-    let records = records::judge(context);
+    let unowned = unmanaged::unowned(context);
+    let records = records::judge(context, &unowned);
     let mut findings = gaps::incomplete_and_contradicted(context, &records.mass_absent);
     findings.extend(config::refused(context));
     findings.extend(clock::skewed(context));
@@ -30,7 +31,7 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(references::dangling(context, &records));
     findings.extend(references::writes_into_resources(context));
     findings.extend(records.findings);
-    let unmanaged = unmanaged::without_record(context, &records.mass_absent, &findings);
+    let unmanaged = unmanaged::without_record(context, &unowned, &records.mass_absent, &findings);
     findings.extend(unmanaged);
     findings
 }

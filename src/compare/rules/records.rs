@@ -1,16 +1,20 @@
 //! Records against HDFS. A record has at most one of: illegal name, undeletable, name form, moved, rename split, stale: the
 //! first that fits, in this order. A tenant of which nearly everything looks absent is one finding and no more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt as _, HashSet};
+
+use super::unmanaged::Unowned;
 use crate::compare::context::{Presence, RecordFacts, is_file};
 use crate::compare::{Context, Finding, FindingCode, Remedy, Severity, Target};
 use crate::config::Policies;
 use crate::domain::record::{NameFault, tenant_directory};
-use crate::domain::text::{differs_only_in_form, printable};
+use crate::domain::text::{composed, differs_only_in_form, percent_decoded, printable};
 use crate::domain::{EntryKind, HdfsPath, RecordId, ResourceKind, Status};
 use crate::views::resources::{Opinion, OwnerTenant};
-use crate::views::{Entry, Gap, ViewName};
+use crate::views::{Gap, Listing, ViewName};
 
 /// What the record rules found, and what later rules have to know.
 #[derive(Debug, Default)]
@@ -40,12 +44,12 @@ enum Verdict {
 }
 
 /// Judges every record.
-pub fn judge(context: &Context<'_>) -> RecordFindings {
+pub fn judge(context: &Context<'_>, unowned: &[Unowned<'_>]) -> RecordFindings {
     let Some((view, _)) = context.resources else { return RecordFindings::default() };
     if !view.generation.is_none_or(crate::views::Generation::has_records) {
         return RecordFindings::default();
     }
-    let verdicts = Verdicts::new(context).all();
+    let verdicts = Verdicts::new(context, unowned).all();
     let mass = mass_absences(context, &verdicts);
     let mut out = RecordFindings {
         mass_absent: mass.values().flat_map(|m| m.covers.clone()).collect(),
@@ -70,19 +74,29 @@ pub fn judge(context: &Context<'_>) -> RecordFindings {
     out
 }
 
+/// Files by tenant directory and size.
+type Loose<'a> = HashMap<(Arc<HdfsPath>, u64), Vec<(HdfsPath, &'a Status)>>;
+
 /// Applies the rules for one record at a time; some need the others' answers.
 struct Verdicts<'c, 'a> {
     context: &'c Context<'a>,
     /// Unmanaged files by tenant directory and size, the candidates for the other half of a rename.
-    loose: HashMap<(HdfsPath, u64), Vec<(HdfsPath, &'a Status)>>,
+    loose: Loose<'a>,
+    /// Names in directories that miss something.
+    forms: HashMap<&'a HdfsPath, Forms<'a>>,
 }
 
 impl<'c, 'a> Verdicts<'c, 'a> {
-    fn new(context: &'c Context<'a>) -> Self {
-        let absent_files = context.records.iter().any(|f| f.presence == Presence::Absent && !f.record.directory);
+    fn new(context: &'c Context<'a>, unowned: &[Unowned<'a>]) -> Self {
+        let absent = || context.records.iter().filter(|facts| facts.presence == Presence::Absent);
+        let absent_files = absent().any(|facts| !facts.record.directory);
         // A file whose record was not read is not a file without a record: a plain user's token shows few of them.
         let whole = context.resources.is_some_and(|(view, _)| view.records_complete && view.users_complete);
-        Self { context, loose: if absent_files && whole { loose_files(context) } else { HashMap::new() } }
+        let loose = if absent_files && whole { loose_files(unowned) } else { HashMap::new() };
+        let listings = &context.inventory.hdfs.listings;
+        let short: BTreeSet<&str> = absent().filter_map(|facts| facts.path.as_ref()?.parent_str()).collect();
+        let short = short.into_iter().filter_map(|path| listings.get_key_value(path));
+        Self { context, loose, forms: short.map(|(path, listing)| (path, Forms::of(listing))).collect() }
     }
 
     fn all(&self) -> Vec<Verdict> {
@@ -142,9 +156,8 @@ impl<'c, 'a> Verdicts<'c, 'a> {
 
     fn other_form(&self, path: &HdfsPath) -> Option<HdfsPath> {
         let (parent, name) = (path.parent()?, path.name()?);
-        let listing = self.context.inventory.hdfs.listings.get(&parent)?;
-        let alike = |entry: &&Entry| differs_only_in_form(name, &entry.name);
-        listing.entries.iter().find(alike).map(|entry| parent.join(&entry.name))
+        let other = self.forms.get(&parent)?.other(name)?;
+        Some(parent.join(other))
     }
 
     fn file_under_other_tenant(&self, facts: &RecordFacts<'_>) -> Option<HdfsPath> {
@@ -186,7 +199,7 @@ impl<'c, 'a> Verdicts<'c, 'a> {
             return None;
         }
         let directory = tenant_root(self.context, facts)?;
-        let candidates = self.loose.get(&(directory, facts.record.size?))?;
+        let candidates = self.loose.get(&(Arc::new(directory), facts.record.size?))?;
         let same_directory = |other: &HdfsPath| other.parent_str() == path.parent_str();
         let same_name = |other: &HdfsPath| other.name() == path.name();
         candidates
@@ -214,6 +227,39 @@ impl<'c, 'a> Verdicts<'c, 'a> {
     }
 }
 
+/// Names of one directory, found by another form of them. Most names have one form alone, so the index is nearly empty.
+struct Forms<'a> {
+    listing: &'a Listing,
+    /// Names by what they become when composed or decoded.
+    changed: HashMap<String, Vec<&'a str>>,
+}
+
+impl<'a> Forms<'a> {
+    fn of(listing: &'a Listing) -> Self {
+        let mut changed: HashMap<String, Vec<&str>> = HashMap::new();
+        for entry in &listing.entries {
+            for form in composed(&entry.name).into_iter().chain(percent_decoded(&entry.name)) {
+                changed.entry(form).or_default().push(&entry.name);
+            }
+        }
+        Self { listing, changed }
+    }
+
+    /// The first name that differs from `name` only in form.
+    fn other(&self, name: &str) -> Option<&'a str> {
+        let composed = composed(name);
+        let decoded = percent_decoded(name);
+        let forms = [Some(name), composed.as_deref(), decoded.as_deref()].into_iter().flatten();
+        forms
+            .flat_map(|form| {
+                let plain = self.listing.find(form).map(|entry| &*entry.name);
+                plain.into_iter().chain(self.changed.get(form).into_iter().flatten().copied())
+            })
+            .filter(|other| differs_only_in_form(name, other))
+            .min()
+    }
+}
+
 /// The tenant directory of the record's kind.
 fn tenant_root(context: &Context<'_>, facts: &RecordFacts<'_>) -> Option<HdfsPath> {
     match facts.tenant {
@@ -223,17 +269,11 @@ fn tenant_root(context: &Context<'_>, facts: &RecordFacts<'_>) -> Option<HdfsPat
 }
 
 /// Files without a record below the tenants' directories, by tenant directory and size.
-fn loose_files<'a>(context: &Context<'a>) -> HashMap<(HdfsPath, u64), Vec<(HdfsPath, &'a Status)>> {
-    let mut loose: HashMap<(HdfsPath, u64), Vec<(HdfsPath, &'a Status)>> = HashMap::new();
-    for root in super::unmanaged::tenant_roots(context) {
-        for (directory, listing) in context.inventory.hdfs.listings_below(&root) {
-            for entry in listing.entries.iter().filter(|entry| is_file(&entry.status)) {
-                let path = directory.join(&entry.name);
-                if !context.owned_paths.contains(&path) {
-                    loose.entry((root.clone(), entry.status.length)).or_default().push((path, &entry.status));
-                }
-            }
-        }
+fn loose_files<'a>(unowned: &[Unowned<'a>]) -> Loose<'a> {
+    let mut loose = Loose::new();
+    for it in unowned.iter().filter(|it| is_file(&it.entry.status)) {
+        let status = &it.entry.status;
+        loose.entry((Arc::clone(&it.root), status.length)).or_default().push((it.path(), status));
     }
     loose
 }
@@ -375,8 +415,8 @@ fn directory_sizes(context: &Context<'_>, mass: &BTreeMap<&str, MassAbsence>) ->
 }
 
 /// Bytes of all files below each listed directory; `None` where something below was not listed.
-fn subtree_sizes(context: &Context<'_>) -> HashMap<HdfsPath, Option<u64>> {
-    let mut sums: HashMap<HdfsPath, Option<u64>> = HashMap::new();
+fn subtree_sizes<'a>(context: &Context<'a>) -> HashMap<&'a HdfsPath, Option<u64>> {
+    let mut sums: HashMap<&HdfsPath, Option<u64>> = HashMap::new();
     // Backwards, children come before their parents.
     for (path, listing) in context.inventory.hdfs.listings.iter().rev() {
         let below = listing.entries.iter().map(|entry| match entry.status.kind {
@@ -385,7 +425,7 @@ fn subtree_sizes(context: &Context<'_>) -> HashMap<HdfsPath, Option<u64>> {
             EntryKind::Symlink => None,
         });
         let sum = below.sum::<Option<u64>>().filter(|_| listing.complete);
-        sums.insert(path.clone(), sum);
+        sums.insert(path, sum);
     }
     sums
 }

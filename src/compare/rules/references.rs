@@ -16,23 +16,19 @@ pub fn dangling(context: &Context<'_>, records: &RecordFindings) -> Vec<Finding>
     let mut findings = Vec::new();
     for workflow in &view.workflows {
         for reference in &workflow.references {
-            findings.extend(judge.why(reference).map(|(why, remedy)| finding_of(workflow, reference, why, remedy)));
+            findings
+                .extend(judge.why(reference).map(|(why, remedy)| finding_of(view, workflow, reference, why, remedy)));
         }
     }
     findings
 }
 
-fn finding_of(workflow: &Workflow, reference: &Reference, why: String, remedy: Remedy) -> Finding {
+fn finding_of(view: &ResourceView, workflow: &Workflow, reference: &Reference, why: String, remedy: Remedy) -> Finding {
     let target = Target { workflow: Some(workflow.code), reference: Some(reference.clone()), ..Target::default() };
     Finding::new(FindingCode::DanglingWorkflowReference, by_release(workflow), target, "references::dangling")
         .because(why)
-        .because(describe(workflow))
+        .because(view.workflow_in_words(workflow))
         .with_remedy(remedy)
-}
-
-fn describe(workflow: &Workflow) -> String {
-    let release = if workflow.online { "ONLINE" } else { "OFFLINE" };
-    format!("workflow {} ({release}, project {})", printable(&workflow.name), workflow.project)
 }
 
 const fn by_release(workflow: &Workflow) -> Severity {
@@ -125,7 +121,7 @@ pub fn writes_into_resources(context: &Context<'_>) -> Vec<Finding> {
         let code = FindingCode::WorkflowWritesCheckpointsIntoResources;
         let finding = Finding::new(code, by_release(workflow), target, "references::writes_into_resources");
         let finding = options.into_iter().fold(finding, |finding, option| finding.because(option_in_words(option)));
-        findings.push(finding.because(describe(workflow)));
+        findings.push(finding.because(view.workflow_in_words(workflow)));
     }
     findings
 }

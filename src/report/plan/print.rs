@@ -35,7 +35,7 @@ pub struct PlanPrint<'a> {
 
 /// Prints the report and the plan.
 pub fn render(planned: &Planned, print: PlanPrint<'_>) -> String {
-    let report = terminal::Print { style: print.style, all: print.all, options: None, from: None, plan: None };
+    let report = terminal::Print { style: print.style, all: print.all, options: None, from: None, with_ledger: None };
     let mut text = terminal::render(&planned.report, report);
     let lang = planned.report.lang;
     let mut page = Page::new(print.style);
@@ -298,6 +298,12 @@ fn targets(page: &mut Page, lines: &[String], lang: Lang) {
     }
 }
 
+/// Where a remedy applies; of a workflow with its name and owner, who is to make the edit.
+fn on_what(advice: &Advice, lang: Lang) -> String {
+    let place = place(&advice.target, lang).join(", ");
+    advice.whose.as_ref().map_or_else(|| place.clone(), |whose| format!("{place}: {}", printable(whose)))
+}
+
 fn advice(page: &mut Page, advice: &[Advice], lang: Lang) {
     if advice.is_empty() {
         return;
@@ -313,7 +319,7 @@ fn advice(page: &mut Page, advice: &[Advice], lang: Lang) {
             let label = choose(lang, "new root: ", "新的根目录：");
             page.item("    ", &format!("{label}{}", printable(to.as_str())));
         }
-        let lines: Vec<String> = items.iter().map(|item| place(&item.target, lang).join(", ")).collect();
+        let lines: Vec<String> = items.iter().map(|item| on_what(item, lang)).collect();
         targets(page, &lines, lang);
     }
 }

@@ -35,13 +35,13 @@ pub struct Print<'a> {
     pub options: Option<&'a str>,
     /// `--from FILE`, if an inventory file was judged. `doctor` asks the systems and takes no such option.
     pub from: Option<&'a str>,
-    /// Options with which `plan` looks at the same thing, and the ledger; `None`: do not propose it.
-    pub plan: Option<&'a str>,
+    /// The same options with the ledger, for the commands that take one; `None`: do not propose to plan.
+    pub with_ledger: Option<&'a str>,
 }
 
 impl Default for Print<'_> {
     fn default() -> Self {
-        Self { style: Style::default(), all: false, options: Some(""), from: None, plan: None }
+        Self { style: Style::default(), all: false, options: Some(""), from: None, with_ledger: None }
     }
 }
 
@@ -395,9 +395,10 @@ fn unknown_tenants(page: &mut Page, report: &Report) {
 }
 
 fn next(page: &mut Page, report: &Report, options: &str, print: Print<'_>) {
-    let Print { from, plan, .. } = print;
+    let Print { from, with_ledger, .. } = print;
     page.heading(Word::Next.text(report.lang));
-    let options = if options.is_empty() { String::new() } else { format!(" {options}") };
+    let spaced = |options: &str| if options.is_empty() { String::new() } else { format!(" {options}") };
+    let (options, ledger) = (spaced(options), spaced(with_ledger.unwrap_or(options)));
     let same = from.map_or_else(|| options.clone(), |from| format!("{options} {from}"));
     let mut said = BTreeSet::new();
     for finding in report.findings.iter().filter(|f| is_drift(f)).take(20) {
@@ -407,17 +408,18 @@ fn next(page: &mut Page, report: &Report, options: &str, print: Print<'_>) {
         }
     }
     let is_stale = |f: &ReportedFinding| f.finding.code == FindingCode::StaleResourceRecord;
-    if let Some(options) = plan.filter(|_| report.findings.iter().any(is_stale)) {
-        let options = if options.is_empty() { String::new() } else { format!(" {options}") };
-        page.line(&format!("  statewarden plan{options} --wait -o plan.json"));
+    if with_ledger.is_some() && report.findings.iter().any(is_stale) {
+        page.line(&format!("  statewarden plan{ledger} --wait -o plan.json"));
     }
     if !report.could_not_tell.is_empty() {
-        page.line(&format!("  statewarden doctor{options}"));
+        page.line(&format!("  statewarden doctor{ledger}"));
     }
+    // A saved inventory is judged without a ledger.
+    let again = if from.is_some() { &same } else { &ledger };
     if report.findings.iter().any(is_drift) {
-        page.line(&format!("  statewarden drift{same} --output json"));
+        page.line(&format!("  statewarden drift{again} --output json"));
     }
     if from.is_none() {
-        page.line(&format!("  statewarden drift{options} --save inventory.json"));
+        page.line(&format!("  statewarden drift{again} --save inventory.json"));
     }
 }

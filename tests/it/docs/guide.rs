@@ -82,7 +82,7 @@ fn constants(schema: &Value) -> Vec<&str> {
 }
 
 /// The blocks of one language in a page.
-fn blocks(page: &str, language: &str) -> Vec<String> {
+pub fn blocks(page: &str, language: &str) -> Vec<String> {
     let text = text_of(page);
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()

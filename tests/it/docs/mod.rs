@@ -5,6 +5,7 @@ mod findings;
 mod guide;
 mod links;
 mod schemas;
+mod walk;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use statewarden::compare::{Comparison, Finding};
 use statewarden::domain::RecordId;
 use statewarden::ledger::SqlLedger;
-use statewarden::ports::ledger::{FindingEntry, Ledger as _, LedgerError};
+use statewarden::ports::ledger::{FindingEntry, LeaseAnswer, Ledger as _, LedgerError, Outcome, OutcomeWord};
 
-use super::store::{Store, ended, expected, found, gap, run, stale, time};
+use super::store::{Store, ended, expected, found, gap, plan, run, stale, time};
 
 fn a() -> Finding {
     stale(1, "/ds/etl/resources/a")
@@ -132,6 +132,35 @@ pub async fn are_not_called_gone_behind_a_gap(store: &Store) {
     let difference = ledger.difference("08:00", "09:00").await.expect("both compared");
     assert_eq!((difference.gone, difference.unclear, difference.known), (vec![], vec![a()], vec![b()]));
     assert_eq!(difference.new, [gap()]);
+}
+
+/// What an apply saw gone is gone, whatever gap there is elsewhere; of anything else the gap leaves it open.
+pub async fn of_a_record_that_was_removed_are_gone_behind_a_gap(store: &Store) {
+    let ledger = store.open().await;
+    let c = stale(3, "/ds/etl/resources/c");
+    saw(&ledger, "07:00", found(&[a(), b(), c.clone()])).await;
+    saw_partly(&ledger, "07:30", &[]).await;
+    let plan = plan("07:00");
+    ledger.save_plan(&plan).await.expect("recorded");
+    let LeaseAnswer::Granted(lease) = ledger.take_lease("me", 60).await.expect("an answer") else { panic!("held") };
+    for (number, word) in [(1, OutcomeWord::Done), (2, OutcomeWord::Unknown)] {
+        let intent = ledger.open_intent(&lease, &plan.hash, number, RecordId(number.into())).await.expect("written");
+        // At 08:00 by the clock of the store.
+        let outcome = Outcome { outcome: word, why: String::new() };
+        ledger.close_intent(&lease, intent.intent, &outcome).await.expect("written");
+    }
+    saw_partly(&ledger, "09:00", &[]).await;
+    let before = ledger.difference("07:00", "07:30").await.expect("both compared");
+    assert_eq!((before.gone, before.unclear), (vec![], vec![a(), b(), c.clone()]), "not by then");
+    let after = ledger.difference("07:00", "09:00").await.expect("both compared");
+    assert_eq!((after.gone, after.unclear), (vec![a()], vec![b(), c.clone()]));
+    assert_eq!(entry(&ledger, &a()).await.resolved, Some(time("09:00")));
+    assert_eq!((entry(&ledger, &b()).await.resolved, entry(&ledger, &c).await.resolved), (None, None));
+    // Under another configuration the same id can mean another record.
+    let mut other = ended(run("dev", "10:00"), "10:00", "drift", 1);
+    "dev".clone_into(&mut other.scope);
+    ledger.end_run(&other, &found(&[gap()])).await.expect("written");
+    assert_eq!(ledger.difference("07:00", "dev").await.expect("both compared").gone, []);
 }
 
 pub async fn are_compared_only_between_runs_that_compared(store: &Store) {

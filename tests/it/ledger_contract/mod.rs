@@ -28,6 +28,7 @@ macro_rules! contract_on {
                 are_not_resolved_by_a_failed_run
                 differ_between_runs
                 are_not_called_gone_behind_a_gap
+                of_a_record_that_was_removed_are_gone_behind_a_gap
                 are_compared_only_between_runs_that_compared
                 stale_ones_need_every_later_run
                 stale_ones_need_the_same_path

@@ -66,7 +66,7 @@ fn held_back() -> Vec<HeldBack> {
 }
 
 fn advice(target: Target, remedy: Remedy) -> Advice {
-    Advice { action: "advise".into(), target, to: None, remedy, what: remedy.text(Lang::En).to_owned() }
+    Advice { action: "advise".into(), target, to: None, whose: None, remedy, what: remedy.text(Lang::En).to_owned() }
 }
 
 fn plan() -> Plan {
@@ -238,7 +238,7 @@ fn outcomes_in_both_languages() {
     for (name, lang) in [("outcomes_english", Lang::En), ("outcomes_chinese", Lang::Zh)] {
         let applied = Applied::new(facts(), lang);
         assert_eq!(applied.exit.code, 5);
-        insta::assert_snapshot!(name, applied::render(&applied, Style::default()));
+        insta::assert_snapshot!(name, applied::render(&applied, Style::default(), "--config sw.toml"));
     }
 }
 
@@ -246,7 +246,7 @@ fn outcomes_in_both_languages() {
 fn no_line_of_the_outcomes_is_wider_than_the_terminal() {
     use unicode_width::UnicodeWidthStr as _;
     for width in [80, 100, 160] {
-        let text = applied::render(&Applied::new(facts(), Lang::En), Style { color: false, width });
+        let text = applied::render(&Applied::new(facts(), Lang::En), Style { color: false, width }, "");
         // Hashes are for copying and are never broken.
         for line in text.lines().filter(|line| !line.contains(&"f".repeat(64))) {
             assert!(line.width() <= width, "{} columns: {line}", line.width());

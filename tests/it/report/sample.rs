@@ -158,6 +158,7 @@ fn resources() -> ResourceView {
             name: "nightly".into(),
             online: true,
             tenant: Some("etl".into()),
+            owner: Some(1),
             references: vec![Reference::Id(2)],
             functions: vec![],
             state_options: vec![StateOption {

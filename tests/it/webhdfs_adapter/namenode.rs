@@ -184,11 +184,12 @@ pub fn reader(config: &HdfsConfig) -> WebHdfs {
     WebHdfs::new(config).expect("a reader")
 }
 
-/// An address where nobody listens.
+/// An address where nobody listens: bound for as long as the tests run, so that no other test's server gets it.
 pub async fn nobody() -> Url {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+    let address = socket.local_addr().expect("an address");
+    std::mem::forget(socket);
     Url::parse(&format!("http://{address}")).expect("a URL")
 }
 

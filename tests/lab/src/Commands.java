@@ -1,4 +1,5 @@
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.core.execution.RestoreMode;
 
@@ -15,6 +16,7 @@ import org.apache.flink.core.execution.RestoreMode;
  * safemode on|off                                                                                             OK on|off
  * delete PATH               with everything below, no Trash                                                   OK PATH
  * put PATH TEXT             makes or overwrites a file                                                        OK PATH
+ * dfs ARGUMENTS             what `hdfs dfs ARGUMENTS` does, as the superuser                                  OK 0
  * exit                                                                                                        OK exit
  * </pre>
  */
@@ -48,6 +50,7 @@ final class Commands {
             case "safemode" -> setSafeMode(word(words, 1));
             case "delete" -> delete(rest(line, 1));
             case "put" -> put(word(words, 1), rest(line, 2));
+            case "dfs" -> hdfs.shell(Arrays.copyOfRange(words, 1, words.length));
             default -> throw new IllegalArgumentException("unknown command " + words[0]);
         };
     }

@@ -10,12 +10,14 @@ import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsShell;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.hdfs.MiniDFSNNTopology;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.util.ToolRunner;
 
 /** One DataNode and one NameNode, or two with failover, on loopback. */
 final class Hdfs implements AutoCloseable {
@@ -173,6 +175,15 @@ final class Hdfs implements AutoCloseable {
     /** Deletes with everything below and without Trash; false if nothing was there. */
     boolean delete(String path) throws IOException {
         return fileSystem.delete(new Path(path), true);
+    }
+
+    /** Runs a command of {@code hdfs dfs}; its words go to the log. */
+    int shell(String... arguments) throws Exception {
+        int status = ToolRunner.run(new FsShell(hadoopConf()), arguments);
+        if (status != 0) {
+            throw new IOException("hdfs dfs " + String.join(" ", arguments) + " ended with " + status);
+        }
+        return status;
     }
 
     void put(String path, String text) throws IOException {
