@@ -78,11 +78,10 @@ fn load_world(yaml: &str) -> World {
 /// What is said to the program: roots and savepoints, and of every job that it ended long ago and its application was given up,
 /// so that only metadata can keep anything.
 fn yaml(moment: &Moment) -> String {
-    let roots: String = moment
-        .named("checkpoints")
-        .iter()
-        .map(|path| format!("    - {{path: {path}, layout: job, clusters: []}}\n"))
-        .collect();
+    let roots = moment.named("checkpoints");
+    let roots: Vec<String> =
+        roots.iter().map(|path| format!("    - {{path: {path}, layout: job, clusters: []}}\n")).collect();
+    let roots = roots.concat();
     let runs = runs(moment);
     let jobs: Vec<&str> = runs.iter().filter_map(|path| path.rsplit('/').next()).collect();
     let ended = jobs.iter().map(|job| {
@@ -129,7 +128,9 @@ fn fill(platform: &Platform, moment: &Moment) {
     }
     let old = (platform.world.t0 - SignedDuration::from_hours(30 * 24)).as_millisecond();
     let all: Vec<String> = fs.walk("/data").into_iter().chain(fs.walk("/flink")).map(|(path, _)| path).collect();
-    all.iter().for_each(|path| fs.set_mtime(path, old));
+    for path in &all {
+        fs.set_mtime(path, old);
+    }
 }
 
 fn configuration(platform: &Platform) -> Config {

@@ -105,10 +105,7 @@ fn moment(fixture: &Fixture, all: &[Fixture]) -> Moment {
 /// Path, and size unless it is a directory, of a line of `find` or of `hdfs dfs -ls -R`.
 fn entry(line: &str) -> (String, Option<usize>) {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let size = match words[..] {
-        [_, size, _] | [_, _, _, _, size, _, _, _] => size,
-        _ => panic!("{line}"),
-    };
+    let ([_, size, _] | [_, _, _, _, size, _, _, _]) = words[..] else { panic!("{line}") };
     let path = path_of(words[words.len() - 1]);
     if line.starts_with('d') { (path, None) } else { (path, Some(size.parse().expect("a size"))) }
 }
