@@ -6,7 +6,7 @@
 mod moment;
 mod truth;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -27,8 +27,11 @@ use statewarden::ports::read::HdfsRead;
 use statewarden::views::Inventory;
 
 use crate::world::path;
-use moment::Moment;
+use moment::{Moment, name};
 use truth::{Truth, is_at_or_below};
+
+/// The one NameNode of the recordings.
+const AUTHORITY: &str = "hdfs://localhost:8020";
 
 /// A moment as the program sees it.
 struct Seen {
@@ -78,41 +81,34 @@ fn load_world(yaml: &str) -> World {
 /// What is said to the program: roots and savepoints, and of every job that it ended long ago and its application was given up,
 /// so that only metadata can keep anything.
 fn yaml(moment: &Moment) -> String {
-    let roots = moment.named("checkpoints");
-    let roots: Vec<String> =
-        roots.iter().map(|path| format!("    - {{path: {path}, layout: job, clusters: []}}\n")).collect();
-    let roots = roots.concat();
-    let runs = runs(moment);
-    let jobs: Vec<&str> = runs.iter().filter_map(|path| path.rsplit('/').next()).collect();
+    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+    let roots = moment.roots().into_iter().map(|path| format!("{{path: {path}, layout: job, clusters: []}}"));
+    let jobs: Vec<String> = moment.runs().iter().map(|path| format!("'{}'", name(path))).collect();
     let ended = jobs.iter().map(|job| {
-        format!("    - {{app: old, flink_job_id: '{job}', status: expired, job_state: CANCELED, job_ended_age: 20d}}\n")
+        format!("{{app: old, flink_job_id: {job}, status: expired, job_state: CANCELED, job_ended_age: 20d}}")
     });
-    let savepoints = moment.below("savepoints").into_iter().map(|path| {
-        format!("    - {{app: old, flink_job_id: '{:0>32}', status: expired, restore_path: {path}, restore_type: savepoint}}\n", 1)
+    let savepoints = moment.savepoints().into_iter().map(|path| {
+        let nobody = "'00000000000000000000000000000001'";
+        format!("{{app: old, flink_job_id: {nobody}, status: expired, restore_path: {path}, restore_type: savepoint}}")
     });
-    let lines: String = ended.chain(savepoints).collect();
-    let registry = if lines.is_empty() { lines } else { format!("  registry:\n{lines}") };
+    let others = moment.authorities().into_iter().filter(|authority| authority != AUTHORITY);
+    let aliases: Vec<String> = others.map(|authority| format!("'{authority}': '{AUTHORITY}'")).collect();
     format!(
         "title: 'A recorded history'
 config:
-  authority: 'hdfs://localhost:8020'
-  aliases: {{'hdfs://nsprod': 'hdfs://localhost:8020'}}
+  authority: '{AUTHORITY}'
+  aliases: {{{}}}
   flink: none
   policies: {{keep_generations: 0, max_delete_fraction: 1.0}}
-  checkpoint_roots:
-{roots}{registry}  applications:
-    - {{name: old, retired: true, jobs: [{}]}}
+  checkpoint_roots: {}
+  registry: {}
+  applications: [{{name: old, retired: true, jobs: {}}}]
 ",
-        jobs.iter().map(|job| format!("'{job}'")).collect::<Vec<_>>().join(", ")
+        aliases.join(", "),
+        list(roots.collect()),
+        list(ended.chain(savepoints).collect()),
+        list(jobs.clone()),
     )
-}
-
-/// Run directories.
-fn runs(moment: &Moment) -> BTreeSet<String> {
-    let is_job = |path: &String| {
-        path.rsplit('/').next().is_some_and(|name| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit()))
-    };
-    moment.below("checkpoints").into_iter().filter(is_job).collect()
 }
 
 fn fill(platform: &Platform, moment: &Moment) {
@@ -127,8 +123,7 @@ fn fill(platform: &Platform, moment: &Moment) {
         fs.create(file, content, false, &maker).expect("a file");
     }
     let old = (platform.world.t0 - SignedDuration::from_hours(30 * 24)).as_millisecond();
-    let all: Vec<String> = fs.walk("/data").into_iter().chain(fs.walk("/flink")).map(|(path, _)| path).collect();
-    for path in &all {
+    for path in moment.files.iter().chain(&moment.directories) {
         fs.set_mtime(path, old);
     }
 }
@@ -172,6 +167,8 @@ fn texts<'p>(paths: impl IntoIterator<Item = &'p HdfsPath>) -> BTreeSet<String> 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_kept_restore_point_names_is_free_and_nothing_else() {
     let mut looker = Looker::new();
+    let mut answers: BTreeMap<Verdict, usize> = BTreeMap::new();
+    let mut broken = BTreeSet::new();
     let moments = moment::all();
     assert!(moments.len() >= 150, "{} recordings with a tree", moments.len());
     // Each by itself, and all of one version as if they had been there at one time.
@@ -180,14 +177,21 @@ async fn what_no_kept_restore_point_names_is_free_and_nothing_else() {
         let graph = Graph::new(&seen.inventory, &seen.config.file_systems);
         assert_points(&seen, &graph);
         let files = &seen.moment.files;
-        let parts = [runs(&seen.moment), seen.moment.below("savepoints"), seen.moment.below("dstl")];
+        let parts = [seen.moment.runs(), seen.moment.savepoints(), seen.moment.changelogs()];
         let directories = parts.into_iter().flatten().collect();
         let points: Vec<String> = seen.moment.points.keys().cloned().collect();
         // A file is no place for restore points, so what stays of files is the sum over the kept points.
         assert_free(&seen, &graph, files, alone(&points));
         assert_free(&seen, &graph, &directories, choices(&points));
-        assert_gates(&seen);
+        for verdict in assert_gates(&seen) {
+            *answers.entry(verdict).or_insert(0) += 1;
+        }
+        broken.extend(seen.moment.points.keys().filter(|point| !seen.truth.holes(point).is_empty()).cloned());
     }
+    // Both answers came up, and so did broken restore points: Flink wrote wrong names into some, and others lost files to a
+    // later job that had claimed them.
+    assert!(answers[&Verdict::Proved] > 500 && answers[&Verdict::Refuted] > 500, "{answers:?}");
+    assert!(broken.len() >= 10, "{broken:#?}");
 }
 
 /// What is said of each restore point alone: the files it needs, whether they are there, and whether it can be moved.
@@ -231,9 +235,10 @@ fn assert_free(seen: &Seen, graph: &Graph, units: &BTreeSet<String>, choices: Ve
     }
 }
 
-/// For each choice of runs that somebody protects, the gate and the verdict on every run.
-fn assert_gates(seen: &Seen) {
-    let runs = runs(&seen.moment);
+/// For each choice of runs that somebody protects, the gate and the verdict on every run. Returns what the gate answered.
+fn assert_gates(seen: &Seen) -> Vec<Verdict> {
+    let mut answers = Vec::new();
+    let runs = seen.moment.runs();
     for protected in choices(&runs.iter().cloned().collect::<Vec<_>>()) {
         let mut config = seen.config.clone();
         config.policies.protect = protected.iter().cloned().collect();
@@ -253,8 +258,10 @@ fn assert_gates(seen: &Seen) {
             assert_eq!(references.verdict, expected, "{run} protecting {protected:#?}: {references:?}");
             let may_go = !protected.contains(&run) && !needed.contains(&run);
             assert_eq!(verdict.is_orphan, may_go, "{run} protecting {protected:#?}: {:#?}", verdict.gates);
+            answers.push(references.verdict);
         }
     }
+    answers
 }
 
 /// A kept restore point that cannot be read to its end may name anything: whatever nothing else needs is then unknown, and stays.
@@ -267,7 +274,7 @@ async fn beside_a_restore_point_that_is_cut_off_nothing_is_free() {
     let mut moment = whole.clone();
     let bytes = &mut moment.points.get_mut(&cut).expect("there").bytes;
     bytes.truncate(bytes.len() / 2);
-    let runs = runs(&moment);
+    let runs = moment.runs();
     let needed = Truth::of(&moment)
         .kept(&moment.points.keys().filter(|it| it.contains("/savepoints/")).cloned().collect(), &runs);
     assert!(needed.is_empty(), "savepoints need nothing but themselves");

@@ -31,17 +31,42 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Directories one level below each directory whose name begins so: run directories or savepoints.
-    pub fn below(&self, beginning: &str) -> BTreeSet<String> {
-        let above = self.named(beginning);
-        let fits = |path: &&String| path.rsplit_once('/').is_some_and(|(parent, _)| above.contains(parent));
-        self.directories.iter().filter(fits).cloned().collect()
+    /// Run directories: named by a job id, with what a job makes in them.
+    pub fn runs(&self) -> BTreeSet<String> {
+        let inside = self.directories.iter().filter(|path| is_of_job(name(path))).filter_map(|path| parent(path));
+        inside.filter(|path| is_job_id(name(path))).map(str::to_owned).collect()
     }
 
-    /// Directories whose name begins so. Roots of two jobs beside each other were `checkpoints` and `checkpoints-ha`.
-    pub fn named(&self, beginning: &str) -> BTreeSet<String> {
-        let fits = |path: &&String| path.rsplit('/').next().is_some_and(|name| name.starts_with(beginning));
-        self.directories.iter().filter(fits).cloned().collect()
+    /// Checkpoint roots: what holds run directories, or the checkpoints themselves where jobs have no directory of their own.
+    pub fn roots(&self) -> BTreeSet<String> {
+        let holders = self.directories.iter().filter(|path| is_of_job(name(path))).filter_map(|path| parent(path));
+        let roots = holders.filter_map(|path| if is_job_id(name(path)) { parent(path) } else { Some(path) });
+        roots.map(str::to_owned).collect()
+    }
+
+    /// Savepoints, also those whose metadata was not recorded.
+    pub fn savepoints(&self) -> BTreeSet<String> {
+        self.directories.iter().filter(|path| name(path).starts_with("savepoint-")).cloned().collect()
+    }
+
+    /// Directories of the changelogs of one job each.
+    pub fn changelogs(&self) -> BTreeSet<String> {
+        let inside = self.directories.iter().filter(|path| name(path) == "dstl").filter_map(|path| parent(path));
+        inside.filter(|path| is_job_id(name(path))).map(str::to_owned).collect()
+    }
+
+    /// Authorities in names and pointers: one file system under several names.
+    pub fn authorities(&self) -> BTreeSet<String> {
+        let names = self.points.values().flat_map(|point| {
+            let files = point.expected["referencedFiles"].as_array().expect("a list");
+            files.iter().map(|file| &file["path"]).chain([&point.expected["externalPointer"]])
+        });
+        let authority = |uri: &str| {
+            let (_, rest) = uri.split_once("hdfs://")?;
+            let host = &rest[..rest.find('/').expect("a path")];
+            (!host.is_empty()).then(|| format!("hdfs://{host}"))
+        };
+        names.filter_map(|uri| authority(uri.as_str().expect("a URI"))).collect()
     }
 
     fn join(&mut self, other: Self) {
@@ -49,6 +74,23 @@ impl Moment {
         self.files.extend(other.files);
         self.points.extend(other.points);
     }
+}
+
+/// The last component of a path.
+pub fn name(path: &str) -> &str {
+    path.rsplit('/').next().expect("a name")
+}
+
+fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+fn is_of_job(name: &str) -> bool {
+    name.starts_with("chk-") || name == "shared" || name == "taskowned"
+}
+
+fn is_job_id(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Every recording with what was on disk.
@@ -122,7 +164,7 @@ pub fn path_of(uri: &str) -> String {
 /// The same file as if a local directory of the recording had been one of HDFS: the two schemes are equally long, so no length
 /// in the file changes.
 fn on_hdfs(bytes: &[u8]) -> Vec<u8> {
-    let (local, hdfs) = (b"file:/data/flink/", b"hdfs:/data/flink/");
+    let (local, hdfs) = (b"file:/", b"hdfs:/");
     let mut bytes = bytes.to_vec();
     let mut at = 0;
     while let Some(found) = bytes[at..].windows(local.len()).position(|window| window == local) {
