@@ -107,8 +107,13 @@ impl Graph {
     }
 
     /// The restore points at or below a path.
-    pub fn points_below<'g>(&'g self, path: &'g HdfsPath) -> impl Iterator<Item = (&'g HdfsPath, &'g Point)> {
-        self.points.iter().filter(move |(directory, _)| directory.is_at_or_below(path))
+    pub fn points_below(&self, path: &HdfsPath) -> impl Iterator<Item = (&HdfsPath, &Point)> + use<'_> {
+        // Paths are ordered by bytes, so that all below `/a/b` lie together, right behind `/a/b/`.
+        let prefix = if path.is_root() { "/".to_owned() } else { format!("{path}/") };
+        let from = (std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded);
+        let below = self.points.range::<str, _>(from);
+        let below: Vec<_> = below.take_while(|(at, _)| at.as_str().starts_with(&prefix)).collect();
+        self.points.get_key_value(path).into_iter().chain(below)
     }
 
     /// Whether every file that a restore point names is there.
@@ -188,7 +193,7 @@ impl Graph {
                 kept.unread.insert(at.clone(), why.clone());
             }
             for (unit, needed) in self.units_needed(at, units) {
-                let inside = self.points.keys().filter(|point| point.is_at_or_below(&unit));
+                let inside = self.points_below(&unit).map(|(point, _)| point);
                 let new: Vec<&HdfsPath> = inside.filter(|point| seen.insert(point)).collect();
                 queue.extend(new);
                 kept.needed.entry(unit).or_default().push(needed);
