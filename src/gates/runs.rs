@@ -349,8 +349,8 @@ fn application_of_id(context: &Context<'_>, id: &JobId) -> Option<String> {
         return said;
     }
     said.or_else(|| {
-        let named = context.inventory.flink.jobs().filter(|(_, job)| job.id == *id && !job.name.is_empty());
-        let names: BTreeSet<&str> = named.map(|(_, job)| job.name.as_str()).collect();
+        let with_it = context.inventory.flink.jobs().filter(|(_, job)| job.id == *id && !job.name.is_empty());
+        let names: BTreeSet<&str> = with_it.map(|(_, job)| job.name.as_str()).collect();
         if names.len() == 1 { names.first().map(|name| (*name).to_owned()) } else { None }
     })
 }
