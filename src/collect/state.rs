@@ -63,7 +63,7 @@ pub(super) async fn gather(sources: &Sources, config: &Config, inventory: &mut I
     list_snapshots(sources, config, inventory).await;
     list_restore_points(sources, config, inventory, progress).await;
     progress.stage("reading restore points");
-    read_points(sources, inventory, progress).await;
+    read_points(sources, config, inventory, progress).await;
     ask_named_files(sources, config, inventory).await;
 }
 
@@ -75,7 +75,14 @@ pub(super) async fn read_named(sources: &Sources, config: &Config, inventory: &m
         .filter(|path| !inventory.state.points.contains_key(path) && !is_known_absent(&inventory.hdfs, path))
         .collect();
     for path in unread {
-        let Existence::Present(status) = sources.hdfs.fetch_status(&path.join(METADATA)).await else { continue };
+        let metadata = path.join(METADATA);
+        let status = match sources.hdfs.fetch_status(&metadata).await {
+            Existence::Present(status) => status,
+            other => {
+                inventory.hdfs.answers.insert(metadata, other);
+                continue;
+            }
+        };
         take_point(inventory, &path, read_point(sources, &path, status).await);
     }
     ask_named_files(sources, config, inventory).await;
@@ -177,7 +184,12 @@ fn named_points(config: &Config, inventory: &Inventory) -> BTreeSet<HdfsPath> {
         job.latest.iter().chain(&job.retained).map(|point| &point.pointer).chain(restored)
     });
     let registered = config.registry.iter().filter_map(|line| line.restore_path.as_ref());
-    of_jobs.filter_map(Pointer::uri).chain(registered).filter_map(|uri| here(config, uri)).collect()
+    of_jobs
+        .filter_map(Pointer::uri)
+        .chain(registered)
+        .filter_map(|uri| here(config, uri))
+        .map(|path| path.restore_point())
+        .collect()
 }
 
 fn here(config: &Config, uri: &HdfsUri) -> Option<HdfsPath> {
@@ -188,14 +200,16 @@ fn here(config: &Config, uri: &HdfsUri) -> Option<HdfsPath> {
 }
 
 /// Reads every `_metadata` that a listing shows in a root, a savepoint directory or a named restore point.
-async fn read_points(sources: &Sources, inventory: &mut Inventory, progress: &dyn Progress) {
+async fn read_points(sources: &Sources, config: &Config, inventory: &mut Inventory, progress: &dyn Progress) {
     let found: Vec<(HdfsPath, Status)> = inventory
         .hdfs
         .listings
         .iter()
         .filter_map(|(directory, listing)| {
-            let entry = listing.find(METADATA).filter(|entry| entry.status.kind == EntryKind::File)?;
-            Some((directory.clone(), entry.status.clone()))
+            let entry = listing.find(METADATA)?;
+            // In a root anything of that name that is no file (a link, a directory) is a restore point that cannot be read.
+            let counts = entry.status.kind == EntryKind::File || config.root_of(directory).is_some();
+            counts.then(|| (directory.clone(), entry.status.clone()))
         })
         .collect();
     let read = |(directory, status): (HdfsPath, Status)| async move {
@@ -243,6 +257,10 @@ async fn read_point(sources: &Sources, directory: &HdfsPath, listed: Status) -> 
     }
     let path = directory.join(METADATA);
     let hdfs = sources.hdfs.as_ref();
+    if listed.kind != EntryKind::File {
+        let reading = Reading::Failed { why: "it is no file".to_owned() };
+        return Ok(Some(RestorePoint { modified: listed.modified, reading }));
+    }
     let mut answer = hdfs.read_file(&path, LARGEST).await;
     if matches!(answer, ReadAnswer::Unread(_)) {
         answer = hdfs.read_file(&path, LARGEST).await;

@@ -66,6 +66,13 @@ impl HdfsPath {
         if self.is_root() { None } else { self.0.rsplit('/').next() }
     }
 
+    /// The directory of a restore point, which Flink takes by its `_metadata` as well.
+    #[must_use]
+    pub fn restore_point(&self) -> Self {
+        let above = self.parent().filter(|_| self.name() == Some("_metadata"));
+        above.unwrap_or_else(|| self.clone())
+    }
+
     /// The parent directory, or `None` for the root.
     pub fn parent(&self) -> Option<Self> {
         self.parent_str().map(|text| Self(text.into()))

@@ -2,21 +2,23 @@
 //!
 //! Protection matches loosely (any authority, any spelling), permission strictly. What is not seen is unknown, never over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::runs::{LiveJob, Newest, Restorable, Run, Runs, by_application};
+use super::runs::{LiveJob, Newest, Restorable, Run, Runs, by_application, may_be_same};
 use super::{GateResult, RunGate, Verdict};
 use crate::compare::Context;
 use crate::compare::context::Presence;
 use crate::compare::rules::clock::is_skewed;
 use crate::compare::rules::roots::strangers;
 use crate::config::{RegistryEntry, RestoreMode};
-use crate::domain::HdfsPath;
 use crate::domain::text::printable;
+use crate::domain::{Existence, HdfsPath, HdfsUri, JobState, Place};
 use crate::graph::{Completeness, How, Kept, Needed};
-use crate::views::{ClusterView, Gap, ViewName};
+use crate::views::flink::{ClusterKind, Pointer, Restored};
+use crate::views::hdfs::Look;
+use crate::views::{ClusterView, Gap, JobView, ViewName};
 
 /// The verdict on one run directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,10 +51,10 @@ impl RunVerdict {
 /// Judges every run directory of one inventory, in path order.
 pub fn verdicts(context: &Context<'_>) -> Vec<RunVerdict> {
     let runs = Runs::new(context);
-    let judge = Judge { runs: &runs };
+    let judge = Judge::new(&runs);
     let first: Vec<Vec<GateResult<RunGate>>> = runs.runs.iter().map(|run| judge.of_itself(run)).collect();
     let elsewhere = judge.view_elsewhere();
-    let kept = judge.kept(&candidates(&runs, &first), &runs.units());
+    let kept = judge.kept(&judge.candidates(&first), &runs.units());
     let all = runs.runs.iter().zip(first).map(|(run, mut gates)| {
         gates.push(judge.references(run, &kept));
         let is_orphan = gates.iter().all(about_itself_holds);
@@ -71,17 +73,11 @@ pub fn verdicts(context: &Context<'_>) -> Vec<RunVerdict> {
 /// What stays because a kept restore point needs it, with `path` counted as a unit of its own beside the run directories.
 pub fn kept_around(context: &Context<'_>, path: &HdfsPath) -> Kept {
     let runs = Runs::new(context);
-    let judge = Judge { runs: &runs };
+    let judge = Judge::new(&runs);
     let first: Vec<Vec<GateResult<RunGate>>> = runs.runs.iter().map(|run| judge.of_itself(run)).collect();
     let mut units = runs.units();
     units.insert(path.clone());
-    judge.kept(&candidates(&runs, &first), &units)
-}
-
-/// Run directories that would go if nothing needed them: their own restore points keep nothing.
-fn candidates(runs: &Runs<'_, '_>, gates: &[Vec<GateResult<RunGate>>]) -> BTreeSet<HdfsPath> {
-    let both = runs.runs.iter().zip(gates);
-    both.filter(|(_, gates)| gates.iter().all(about_itself_holds)).map(|(run, _)| run.path.clone()).collect()
+    judge.kept(&judge.candidates(&first), &units)
 }
 
 /// Whether a gate does not speak against the directory itself.
@@ -91,11 +87,29 @@ fn about_itself_holds(result: &GateResult<RunGate>) -> bool {
 
 struct Judge<'r, 'c, 'a> {
     runs: &'r Runs<'c, 'a>,
+    /// Young run directories that no configured cluster knows, by root.
+    strangers: BTreeMap<&'a HdfsPath, Vec<HdfsPath>>,
 }
 
-impl<'a> Judge<'_, '_, 'a> {
+impl<'r, 'c, 'a> Judge<'r, 'c, 'a> {
+    fn new(runs: &'r Runs<'c, 'a>) -> Self {
+        let roots = runs.context.config.roots.iter();
+        let strangers = roots.map(|root| (&root.path, strangers(runs.context, root))).collect();
+        Self { runs, strangers }
+    }
+
     fn context(&self) -> &Context<'a> {
         self.runs.context
+    }
+
+    /// Run directories that would go if nothing needed them: their own restore points keep nothing. Those of a run that a job may
+    /// be restoring from right now do.
+    fn candidates(&self, gates: &[Vec<GateResult<RunGate>>]) -> BTreeSet<HdfsPath> {
+        let both = self.runs.runs.iter().zip(gates);
+        let goes = both.filter(|(run, gates)| {
+            gates.iter().all(about_itself_holds) && !self.runs.live.iter().any(|live| self.hides_restore(live, run))
+        });
+        goes.map(|(run, _)| run.path.clone()).collect()
     }
 
     /// All gates but REFERENCES, which needs to know what else may go.
@@ -139,13 +153,18 @@ impl<'a> Judge<'_, '_, 'a> {
                 "no Flink cluster was read, and nothing says that there is none",
             );
         }
+        let archives_only = context.inventory.flink.clusters.iter().all(|cluster| cluster.kind == ClusterKind::History);
+        if !context.inventory.flink.declared_none && archives_only {
+            let why = "only history servers were read: they never show a job that is alive";
+            return GateResult::unknown(RunGate::View, why);
+        }
         let touches = |gap: &&Gap| {
             gap.path.as_ref().is_none_or(|at| at.is_at_or_below(&run.root.path) || run.root.path.is_below(at))
         };
         if let Some(gap) = context.inventory.hdfs.gaps.iter().find(touches) {
             return GateResult::unknown(RunGate::View, format!("{}: {}", gap.cause, gap.detail));
         }
-        if let Some(stranger) = strangers(context, run.root).first() {
+        if let Some(stranger) = self.strangers.get(&run.root.path).and_then(|found| found.first()) {
             let why = format!("{stranger} is young and belongs to no configured cluster: one may be missing");
             return GateResult::unknown(RunGate::View, why);
         }
@@ -166,10 +185,8 @@ impl<'a> Judge<'_, '_, 'a> {
         if let Some(gap) = context.inventory.hdfs.gaps.iter().find(state) {
             return Some(format!("restores cross roots: {}", gap.detail));
         }
-        context.config.roots.iter().find_map(|root| {
-            let stranger = strangers(context, root).into_iter().next()?;
-            Some(format!("restores cross roots, and {stranger} belongs to no configured cluster"))
-        })
+        let stranger = self.strangers.values().find_map(|found| found.first())?;
+        Some(format!("restores cross roots, and {stranger} belongs to no configured cluster"))
     }
 
     fn live(&self, run: &Run<'_>) -> GateResult<RunGate> {
@@ -194,10 +211,16 @@ impl<'a> Judge<'_, '_, 'a> {
         if run.jobs.is_empty() {
             return GateResult::unknown(RunGate::Terminated, "no directory in it is named by a job id");
         }
+        if let Some(stray) = &run.stray {
+            return GateResult::unknown(
+                RunGate::Terminated,
+                format!("{stray} lies in no directory named by a job id: nothing says whose it is"),
+            );
+        }
         if let Some(end) = self.runs.end_of_run(run) {
             return GateResult::proved(RunGate::Terminated, end.seen);
         }
-        let open = run.jobs.iter().find(|id| self.runs.end_of(id).is_none());
+        let open = run.jobs.iter().find(|id| self.runs.end_of(id, run).is_none());
         let why = match open {
             Some(id) if id.is_shared() => {
                 format!("several applications can have the job id {id}; only the registry can say which run ended")
@@ -213,25 +236,29 @@ impl<'a> Judge<'_, '_, 'a> {
         let Some(app) = &run.application else {
             return GateResult::unknown(gate, "nothing says which application it belongs to");
         };
-        if self.runs.is_retired(app) {
+        if self.runs.is_retired(run) {
             return GateResult::proved(gate, format!("application {} is given up", printable(app)));
         }
-        let results: Vec<GateResult<RunGate>> =
-            self.others(run, app).map(|live| self.successor_by(run, live)).collect();
+        let results: Vec<GateResult<RunGate>> = self.others(run).map(|live| self.successor_by(run, live)).collect();
         best(results).unwrap_or_else(|| {
             GateResult::refuted(gate, format!("no live run of {}: this may be the last state", printable(app)))
         })
     }
 
     /// Live jobs of an application that did not write this run.
-    fn others<'s>(&'s self, run: &'s Run<'_>, app: &'s str) -> impl Iterator<Item = &'s LiveJob<'a>> {
-        self.runs.live_of(app).filter(|live| !run.jobs.contains(&live.job.id))
+    fn others<'s>(&'s self, run: &'s Run<'_>) -> impl Iterator<Item = &'s LiveJob<'a>> {
+        self.runs.live_of(run).filter(|live| !run.jobs.contains(&live.job.id))
     }
 
     fn successor_by(&self, run: &Run<'_>, live: &LiveJob<'_>) -> GateResult<RunGate> {
         let gate = RunGate::Successor;
         let (context, job) = (self.context(), live.job);
         let who = format!("job {} ({}) on {}", job.id, job.state, live.cluster.name);
+        match carries_on(job) {
+            Some(true) => {}
+            Some(false) => return GateResult::refuted(gate, format!("{who} ended or is ending")),
+            None => return GateResult::unknown(gate, format!("whether {who} carries on is not known")),
+        }
         let Some(own) = live.own else {
             return GateResult::refuted(gate, format!("{who} has completed no checkpoint of its own"));
         };
@@ -267,10 +294,10 @@ impl<'a> Judge<'_, '_, 'a> {
         let Some(app) = &run.application else {
             return GateResult::unknown(gate, "nothing says which application it belongs to");
         };
-        if self.runs.is_retired(app) {
+        if self.runs.is_retired(run) {
             return GateResult::proved(gate, format!("application {} is given up", printable(app)));
         }
-        let mut successors: Vec<&LiveJob<'_>> = self.others(run, app).collect();
+        let mut successors: Vec<&LiveJob<'_>> = self.others(run).collect();
         let proves = |live: &&LiveJob<'_>| self.successor_by(run, live).verdict == Verdict::Proved;
         if successors.iter().any(proves) {
             successors.retain(proves);
@@ -341,28 +368,35 @@ impl<'a> Judge<'_, '_, 'a> {
         if from_here.is_none() && !may_be {
             return GateResult::proved(gate, format!("{who} is of another application"));
         }
-        let mode =
-            from_here.as_ref().map_or(self.context().config.policies.restore_mode, |path| self.runs.mode_of(path));
-        if mode == RestoreMode::NoClaim {
-            return match (&from_here, live.own) {
-                (Some(path), None) => GateResult::refuted(
-                    gate,
-                    format!("{who} was restored from {path} and has no own checkpoint: it would restore from it again"),
-                ),
-                _ => GateResult::proved(gate, format!("{who} claims nothing (NO_CLAIM)")),
-            };
+        if let Some(result) = from_here.as_ref().and_then(|path| self.would_restore_again(live, path, &who)) {
+            return result;
         }
-        self.metadata_frees(run, live, from_here.as_ref(), &who)
+        let mode = from_here.as_ref().map_or_else(|| self.runs.mode_of_hidden(run), |path| self.runs.mode_of(path));
+        if mode == RestoreMode::NoClaim {
+            return GateResult::proved(gate, format!("{who} claims nothing (NO_CLAIM)"));
+        }
+        self.metadata_frees(run, live, &who)
+    }
+
+    /// Whether a job that was restored from `path` would have to be restored from it again, whatever the mode: it has no own
+    /// checkpoint that is there with every file it names.
+    fn would_restore_again(&self, live: &LiveJob<'_>, path: &HdfsPath, who: &str) -> Option<GateResult<RunGate>> {
+        let gate = RunGate::Ownership;
+        let from = format!("{who} was restored from {path}");
+        if live.own.is_none() {
+            let why = format!("{from} and has no own checkpoint: it would be restored from it again");
+            return Some(GateResult::refuted(gate, why));
+        }
+        let own = self.checkpoint_is_there(live);
+        match own.verdict {
+            Verdict::Proved => None,
+            Verdict::Refuted => Some(GateResult::refuted(gate, format!("{from}, and of its own {}", own.evidence))),
+            Verdict::Unknown => Some(GateResult::unknown(gate, format!("{from}, and of its own {}", own.evidence))),
+        }
     }
 
     /// Only metadata that was read frees a directory that may have been claimed.
-    fn metadata_frees(
-        &self,
-        run: &Run<'_>,
-        live: &LiveJob<'_>,
-        from_here: Option<&HdfsPath>,
-        who: &str,
-    ) -> GateResult<RunGate> {
+    fn metadata_frees(&self, run: &Run<'_>, live: &LiveJob<'_>, who: &str) -> GateResult<RunGate> {
         let gate = RunGate::Ownership;
         let points = self.runs.points_of_live(live);
         let graph = &self.context().graph;
@@ -374,23 +408,19 @@ impl<'a> Judge<'_, '_, 'a> {
             place.and_then(|place| place.here().cloned()).is_some_and(|path| graph.point(&path).is_some())
         });
         let unread = points.iter().find_map(|point| Some((point, graph.point(point)?.unread.as_ref()?)));
-        match (live.own, from_here, unread) {
-            (None, Some(path), _) => GateResult::refuted(
-                gate,
-                format!("{who} was restored from {path} and has no own checkpoint that could free it"),
-            ),
-            (_, _, Some((point, why))) => {
+        match (live.own, unread) {
+            (_, Some((point, why))) => {
                 GateResult::unknown(gate, format!("{who} may have claimed it, and {point} could not be read: {why}"))
             }
-            (Some(own), _, None) if !own_is_read => GateResult::unknown(
+            (Some(own), None) if !own_is_read => GateResult::unknown(
                 gate,
                 format!("{who} may have claimed it, and its checkpoint {} was not read", own.id),
             ),
-            (None, None, None) => GateResult::unknown(
+            (None, None) => GateResult::unknown(
                 gate,
                 format!("{who} may have been restored from it and has no own checkpoint that says otherwise"),
             ),
-            (Some(_), _, None) => GateResult::proved(gate, format!("no _metadata of {who} names anything in it")),
+            (Some(_), None) => GateResult::proved(gate, format!("no _metadata of {who} names anything in it")),
         }
     }
 
@@ -407,41 +437,104 @@ impl<'a> Judge<'_, '_, 'a> {
         if let Some(needed) = kept.needed.get(&run.path).and_then(|needed| needed.first()) {
             return GateResult::refuted(gate, in_words(needed));
         }
-        if let Some(live) = self.runs.live.iter().find(|live| hides_restore(live, run)) {
+        if let Some(live) = self.runs.live.iter().find(|live| self.hides_restore(live, run)) {
             return GateResult::unknown(
                 gate,
-                format!("job {} on {} is starting and hides what it restores from", live.job.id, live.cluster.name),
+                format!("job {} on {} hides what it was restored from", live.job.id, live.cluster.name),
             );
         }
         let outside = kept.unread.iter().find(|(point, _)| !point.is_at_or_below(&run.path));
         if let Some((point, why)) = outside {
             return GateResult::unknown(gate, format!("{point} may name anything: {why}"));
         }
-        if let Some(pointer) = self.unread_pointer(run) {
-            return GateResult::unknown(gate, pointer);
+        if let Some(why) =
+            self.unread_pointer(run).or_else(|| self.unread_line(run)).or_else(|| self.unread_savepoints())
+        {
+            return GateResult::unknown(gate, why);
         }
         GateResult::proved(gate, "no restore point that stays names anything in it")
     }
 
-    /// A restore point of a live job that lies in HDFS and whose content was not read.
-    fn unread_pointer(&self, run: &Run<'_>) -> Option<String> {
-        for live in &self.runs.live {
-            if let Some(uri) = live.job.latest.as_ref().and_then(|point| point.pointer.uri()) {
-                let place = self.context().resolve(uri);
-                let read = place.here().is_some_and(|path| {
-                    self.context().graph.point(path).is_some() || self.context().presence(path) == Presence::Absent
-                });
-                // One that is gone is a finding of its own, and names nothing any more.
-                let gone = place
-                    .here()
-                    .is_some_and(|path| self.context().presence(&path.join("_metadata")) == Presence::Absent);
-                if !read && !gone && !place.path().is_at_or_below(&run.path) {
-                    let id = &live.job.id;
-                    return Some(format!("{} of live job {id} was not read", printable(&uri.to_string())));
-                }
+    fn hides_restore(&self, live: &LiveJob<'_>, run: &Run<'_>) -> bool {
+        let hides = live.job.state.is_starting() || matches!(live.job.restored, Restored::Unknown { .. });
+        // A name that is of no known application may be that of a job of any.
+        let application = live.application.as_ref().filter(|app| !live.only_named || self.is_application(app));
+        hides
+            && match (application, &run.application) {
+                (Some(of_job), Some(of_run)) => of_job == of_run,
+                _ => run.root.clusters.is_empty() || run.root.clusters.contains(&live.cluster.name),
             }
+    }
+
+    fn is_application(&self, name: &str) -> bool {
+        let config = self.context().config;
+        self.runs.runs.iter().any(|run| run.application.as_deref() == Some(name))
+            || config.applications.iter().any(|app| app.name == name)
+            || config.registry.iter().any(|line| line.app == name)
+    }
+
+    /// A restore point of a live job whose content was not read.
+    fn unread_pointer(&self, run: &Run<'_>) -> Option<String> {
+        self.runs.live.iter().find_map(|live| {
+            let id = &live.job.id;
+            if let Some(Pointer::Other { text }) = live.job.latest.as_ref().map(|point| &point.pointer) {
+                return Some(format!("{} of live job {id} is not in HDFS and was not read", printable(text)));
+            }
+            let latest = live.job.latest.as_ref().map(|point| &point.pointer).and_then(Pointer::uri);
+            if let Some(uri) = latest.filter(|uri| matches!(self.context().resolve(uri), Place::Elsewhere(..))) {
+                return Some(format!("{} of live job {id} was not read", printable(&uri.to_string())));
+            }
+            let shown = crate::compare::context::state_pointers(live.job).filter_map(Pointer::uri);
+            let unread = shown.into_iter().find(|uri| self.is_unread(uri, run))?;
+            Some(format!("{} of live job {id} was not read", printable(&unread.to_string())))
+        })
+    }
+
+    /// A registered restore point that is protected and was not read.
+    fn unread_line(&self, run: &Run<'_>) -> Option<String> {
+        let lines = self.context().config.registry.iter().filter(|line| self.is_in_force(line));
+        let unread = lines.filter_map(|line| line.restore_path.as_ref()).find(|uri| self.is_unread(uri, run))?;
+        Some(format!("{}, which the registry protects, was not read", printable(&unread.to_string())))
+    }
+
+    /// A savepoint directory of a cluster that was not read whole: what lies there may name anything.
+    fn unread_savepoints(&self) -> Option<String> {
+        let context = self.context();
+        context.inventory.flink.clusters.iter().find_map(|cluster| {
+            let uri = HdfsUri::parse(cluster.savepoint_dir.as_deref()?).ok()?;
+            let directory = context.resolve(&uri).here()?.clone();
+            let touches = |gap: &&Gap| {
+                let at = gap.path.as_ref();
+                at.is_some_and(|at| at.is_at_or_below(&directory) || directory.is_below(at))
+            };
+            let gap = context.inventory.hdfs.gaps.iter().find(touches)?;
+            Some(format!("savepoints of {} may name anything: {}", cluster.name, gap.detail))
+        })
+    }
+
+    /// Whether a restore point outside of a run may be there and was not read. One that is gone names nothing any more.
+    fn is_unread(&self, uri: &HdfsUri, run: &Run<'_>) -> bool {
+        let context = self.context();
+        let place = context.resolve(uri);
+        if place.path().is_at_or_below(&run.path) {
+            return false;
         }
-        None
+        let path = match &place {
+            Place::Here(path) => path.restore_point(),
+            Place::Elsewhere(..) => return false,
+            Place::Unresolved(..) => return true,
+        };
+        let hdfs = &context.inventory.hdfs;
+        let metadata = path.join("_metadata");
+        let listed_without = hdfs.listings.get(&path).is_some_and(|it| it.complete && it.find("_metadata").is_none());
+        let is_gone = context.presence(&path) == Presence::Absent
+            || hdfs.look(&metadata) == Look::Absent
+            || hdfs.answers.get(&metadata) == Some(&Existence::Absent);
+        context.graph.point(&path).is_none() && !is_gone && !listed_without
+    }
+
+    fn is_in_force(&self, line: &RegistryEntry) -> bool {
+        line.status.protects() || line.protected_until.is_some_and(|until| until > self.context().now)
     }
 
     fn protected(&self, run: &Run<'_>) -> GateResult<RunGate> {
@@ -452,14 +545,12 @@ impl<'a> Judge<'_, '_, 'a> {
         if let Some(entry) = entry {
             return GateResult::refuted(gate, format!("policies.protect names {}", printable(entry)));
         }
-        let in_force =
-            |line: &&RegistryEntry| line.status.protects() || line.protected_until.is_some_and(|until| until > now);
         let covers = |line: &&RegistryEntry| match (&line.restore_path, &line.job) {
             (Some(uri), _) => overlaps(self.context().resolve(uri).path()),
             (None, Some(job)) => run.jobs.contains(job),
             (None, None) => false,
         };
-        if let Some(line) = config.registry.iter().filter(in_force).find(covers) {
+        if let Some(line) = config.registry.iter().filter(|line| self.is_in_force(line)).find(covers) {
             return GateResult::refuted(
                 gate,
                 format!("the registry protects a restore point of {}", printable(&line.app)),
@@ -496,7 +587,7 @@ impl<'a> Judge<'_, '_, 'a> {
         };
         let newer = of_app
             .iter()
-            .filter(|other| other.path != run.path)
+            .filter(|other| other.path != run.path && may_be_same(other.environment, run.environment))
             .filter(|other| {
                 time(other).is_some_and(|its| time(run).is_none_or(|own| (its, &other.path) > (own, &run.path)))
             })
@@ -533,13 +624,19 @@ impl<'a> Judge<'_, '_, 'a> {
     }
 }
 
-/// Whether a live job is starting and may be restoring from a run: REST does not show yet from which.
-fn hides_restore(live: &LiveJob<'_>, run: &Run<'_>) -> bool {
-    live.job.state.is_starting()
-        && match (&live.application, &run.application) {
-            (Some(of_job), Some(of_run)) => of_job == of_run,
-            _ => run.root.clusters.is_empty() || run.root.clusters.contains(&live.cluster.name),
-        }
+/// Whether a live job is one that goes on: not one that was seen to end between the two readings, or that is about to. `None` for a
+/// state that this program does not know.
+fn carries_on(job: &JobView) -> Option<bool> {
+    match &job.state {
+        _ if job.ended.is_some() => Some(false),
+        JobState::Running => Some(true),
+        JobState::Other(name) => match name.as_str() {
+            "RESTARTING" | "RECONCILING" => Some(true),
+            "CANCELLING" | "FAILING" | "SUSPENDED" => Some(false),
+            _ => None,
+        },
+        _ => Some(false),
+    }
 }
 
 fn writes_to(cluster: &ClusterView, run: &Run<'_>) -> bool {

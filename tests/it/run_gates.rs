@@ -2,8 +2,11 @@
 
 use statewarden::compare::{Comparison, Context, FindingCode, Severity};
 use statewarden::demo::world::Fault;
+use statewarden::domain::HdfsPath;
 use statewarden::gates::run::{RunVerdict, verdicts};
 use statewarden::gates::{RunGate, Verdict};
+use statewarden::views::flink::Restored;
+use statewarden::views::{Cause, Gap, ViewName};
 
 use crate::acting::{Bench, world};
 
@@ -249,4 +252,47 @@ async fn claim_mode_decides_only_where_metadata_cannot() {
     assert_eq!(orphans(&verdicts), [MIDDLE]);
     assert_eq!(answer(&verdicts, OLD, RunGate::Ownership).0, Verdict::Proved);
     assert_eq!(answer(&verdicts, OLD, RunGate::References).0, Verdict::Refuted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_ended_while_it_was_looked_at_carries_nothing_on() {
+    let bench = PLAIN.start().await;
+    let (mut inventory, _) = bench.look().await;
+    let jobs = inventory.flink.clusters.iter_mut().flat_map(|cluster| &mut cluster.jobs);
+    let live = jobs.into_iter().find(|job| job.id.as_str() == LIVE).expect("the live job");
+    // What `merge_readings` makes of alive before and over after: alive, with an end.
+    live.ended = Some(inventory.taken);
+    let verdicts = verdicts(&Context::new(&inventory, &bench.config));
+    assert!(orphans(&verdicts).is_empty());
+    assert_eq!(answer(&verdicts, OLD, RunGate::Successor).0, Verdict::Refuted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn savepoints_that_were_not_read_may_name_anything() {
+    let bench = PLAIN.start().await;
+    let (mut inventory, _) = bench.look().await;
+    inventory.flink.clusters[0].savepoint_dir = Some("hdfs://ns1/user/savepoints".to_owned());
+    let at = HdfsPath::parse("/user/savepoints").expect("a path");
+    let gap = Gap::incomplete(ViewName::Hdfs, Cause::NotAuthorized, "AccessControlException").at(&at);
+    inventory.hdfs.gaps.push(gap);
+    let verdicts = verdicts(&Context::new(&inventory, &bench.config));
+    assert!(orphans(&verdicts).is_empty());
+    assert_eq!(answer(&verdicts, OLD, RunGate::References).0, Verdict::Unknown);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_starting_job_may_restore_from_keeps_what_it_names() {
+    // The middle run may be restored from right now; it names a file of the oldest.
+    let platform = Platform {
+        middle: ", refers_to: [/flink/checkpoints/prod/app1/49b5926251bfc0e5166a1c407ccd1050/shared/f1]",
+        ..PLAIN
+    };
+    let bench = platform.start().await;
+    let (mut inventory, _) = bench.look().await;
+    let jobs = inventory.flink.clusters.iter_mut().flat_map(|cluster| &mut cluster.jobs);
+    let live = jobs.into_iter().find(|job| job.id.as_str() == LIVE).expect("the live job");
+    live.restored = Restored::Unknown { why: "the path was not shown".to_owned() };
+    let verdicts = verdicts(&Context::new(&inventory, &bench.config));
+    assert_eq!(answer(&verdicts, MIDDLE, RunGate::References).0, Verdict::Unknown);
+    assert_eq!(answer(&verdicts, OLD, RunGate::References).0, Verdict::Refuted, "named by a run that stays");
 }

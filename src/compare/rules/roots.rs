@@ -6,6 +6,7 @@ use crate::compare::{Context, Finding, FindingCode, Severity, Target};
 use crate::config::{CheckpointRoot, Layout};
 use crate::domain::text::printable;
 use crate::domain::{EntryKind, HdfsPath, JobId, Status};
+use crate::gates::runs::{Newest, is_about, jobs_in, newest};
 use crate::views::Entry;
 
 /// Entries every HDFS may put anywhere.
@@ -14,7 +15,7 @@ fn is_of_hdfs(name: &str) -> bool {
 }
 
 /// Whether a name is one of those Flink makes inside a run directory.
-fn is_inside_run(name: &str) -> bool {
+pub fn is_inside_run(name: &str) -> bool {
     name == "shared"
         || name == "taskowned"
         || name.strip_prefix("chk-").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
@@ -64,10 +65,17 @@ pub fn strangers(context: &Context<'_>, root: &CheckpointRoot) -> Vec<HdfsPath> 
     if cluster_of_root_has_gap(context, &root.clusters) {
         return Vec::new();
     }
+    // The time of a directory changes only with its direct children, so every level counts.
+    let is_young = |path: &HdfsPath, status: &Status| {
+        let time = match newest(context, path, status) {
+            Newest::Time(time) => time,
+            Newest::Unread(_) => status.modified,
+        };
+        !context.config.policies.min_age.has_passed(time, context.now)
+    };
     run_directories(context, root)
-        .filter(|(_, status)| !context.config.policies.min_age.has_passed(status.modified, context.now))
+        .filter(|(path, status)| !is_known(context, root, path) && is_young(path, status))
         .map(|(path, _)| path)
-        .filter(|path| !is_known(context, path))
         .collect()
 }
 
@@ -76,14 +84,14 @@ fn cluster_of_root_has_gap(context: &Context<'_>, names: &[String]) -> bool {
     clusters.iter().any(|cluster| !cluster.gaps.is_empty() && (names.is_empty() || names.contains(&cluster.name)))
 }
 
-fn is_known(context: &Context<'_>, run: &HdfsPath) -> bool {
-    let id = run.name().and_then(|name| JobId::parse(name).ok());
+fn is_known(context: &Context<'_>, root: &CheckpointRoot, run: &HdfsPath) -> bool {
+    let ids = jobs_in(context, root, run);
     let by_id = |id: &JobId| {
         context.inventory.flink.jobs().any(|(_, job)| job.id == *id)
             || context.config.registry.iter().any(|line| line.job.as_ref() == Some(id))
             || context.config.applications.iter().any(|app| app.jobs.contains(id))
     };
-    id.as_ref().is_some_and(by_id)
+    (!ids.is_empty() && ids.iter().all(by_id))
         || context.inventory.flink.jobs().any(|(_, job)| {
             crate::compare::context::state_pointers(job)
                 .filter_map(|pointer| pointer.uri())
@@ -151,7 +159,9 @@ fn ambiguous(path: &HdfsPath, why: &str) -> Finding {
 /// Whether a run directory is named by an id that several applications can have, and no registry line says how that run ended.
 pub fn is_shared_and_unregistered(context: &Context<'_>, run: &HdfsPath) -> bool {
     let Some(id) = run.name().and_then(|name| JobId::parse(name).ok()).filter(JobId::is_shared) else { return false };
-    !context.config.registry.iter().any(|line| line.job.as_ref() == Some(&id) && line.job_state.is_some())
+    let Some(root) = context.root_of(run) else { return true };
+    let mut lines = context.config.registry.iter().filter(|line| line.job.as_ref() == Some(&id));
+    !lines.any(|line| line.job_state.is_some() && is_about(context, line, root, run))
 }
 
 /// `migration-residue`: a root below the base path, or a `.migrate` tree, that holds state or files and nothing of a live job.
