@@ -9,6 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use peak_alloc::PeakAlloc;
 use statewarden::flink_metadata::{MetadataError, read};
 
+#[path = "it/flink_metadata/build.rs"]
+mod build;
+
+use build::File;
+
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
@@ -57,40 +62,6 @@ fn a_real_file_takes_less_than_its_own_size() {
     }
 }
 
-/// Bytes as `DataOutputStream` writes them.
-#[derive(Default)]
-struct File(Vec<u8>);
-
-impl File {
-    /// Header, checkpoint 1, no master state.
-    fn new(version: i32) -> Self {
-        Self::default().int(0x4960_672D).int(version).int(0).int(1).int(0)
-    }
-
-    fn int(self, value: i32) -> Self {
-        self.raw(&value.to_be_bytes())
-    }
-
-    fn byte(self, value: u8) -> Self {
-        self.raw(&[value])
-    }
-
-    fn raw(mut self, bytes: &[u8]) -> Self {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn utf(self, text: &str) -> Self {
-        let length = u16::try_from(text.len()).expect("a short text");
-        self.raw(&length.to_be_bytes()).raw(text.as_bytes())
-    }
-
-    /// An operator of parallelism 1 with one subtask, up to its keyed state.
-    fn operator(self) -> Self {
-        self.raw(&[7; 16]).int(1).int(1).byte(0).int(1).int(0).int(0).int(0)
-    }
-}
-
 fn check(name: &str, bytes: &[u8]) {
     let (peak, _) = peak(bytes);
     assert!(peak <= FACTOR * bytes.len() + FIXED, "{name}: {peak} bytes for {}", bytes.len());
@@ -102,22 +73,25 @@ fn counts_are_not_believed() {
     let most = i32::MAX;
     check("master states", &File::new(3).0);
     check("operators", &File::new(3).int(most).0);
-    check("subtasks", &File::new(3).int(1).raw(&[7; 16]).int(1).int(1).byte(0).int(most).0);
-    let operator_state = File::new(3).int(1).raw(&[7; 16]).int(1).int(1).byte(0).int(1).int(0).int(1).byte(4);
+    check("subtasks", &File::new(3).int(1).operator().int(most).0);
+    let operator_state = File::new(3).int(1).operator().int(1).int(0).int(1).byte(4);
     check("operator states", &operator_state.int(most).0);
-    check("key groups", &File::new(3).int(1).operator().byte(3).int(0).int(most).0);
-    let incremental = || File::new(3).int(1).operator().byte(5).int(0).int(1).utf("b").int(0).int(1).byte(0);
+    check("key groups", &File::new(3).int(1).operator_up_to_keyed().byte(3).int(0).int(most).0);
+    let incremental = || File::new(3).int(1).operator_up_to_keyed().byte(5).long(1).utf("b").int(0).int(1).byte(0);
     check("shared files", &incremental().int(most).0);
     check("inline bytes", &incremental().int(1).utf("f").byte(1).utf("n").int(most).0);
-    check("materialised handles", &File::new(4).int(1).operator().byte(14).int(0).int(1).int(0).int(9).int(most).0);
+    check(
+        "materialised handles",
+        &File::new(4).int(1).operator_up_to_keyed().byte(14).int(0).int(1).long(9).int(most).0,
+    );
 }
 
 /// As many files as fit, all of them different and with the shortest of names.
 fn many_files(count: u32) -> Vec<u8> {
     let entries = i32::try_from(count).expect("a small number");
-    let start = File::new(3).int(1).operator().byte(5).int(0).int(1).utf("b").int(0).int(1).byte(0).int(entries);
-    let file = (0..count).fold(start, |file, n| file.utf("").byte(2).int(0).int(1).utf(&format!("{n:x}")));
-    file.int(0).byte(0).int(0).int(0).0
+    let start = File::new(3).int(1).operator_up_to_keyed().byte(5).long(1).utf("b").int(0).int(1).byte(0).int(entries);
+    let file = (0..count).fold(start, |file, n| file.utf("").byte(2).long(1).utf(&format!("{n:x}")));
+    file.int(0).end()
 }
 
 /// A class with as many fields as there can be.

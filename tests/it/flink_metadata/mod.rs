@@ -2,7 +2,9 @@
 
 mod agreement;
 mod arbitrary;
+mod build;
 mod damage;
 pub mod fixtures;
 mod made_by_hand;
+mod refusals;
 mod tree;
