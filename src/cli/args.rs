@@ -310,7 +310,7 @@ pub struct GraphArgs {
     #[command(subcommand)]
     pub command: Option<GraphCommand>,
     /// Print JSON on standard output: short for `--output json`, and goes over it.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, env = "STATEWARDEN_JSON", hide_env_values = true, help_heading = "Output")]
     pub json: bool,
     /// Configuration.
     #[command(flatten)]

@@ -291,7 +291,9 @@ fn reading(metadata: flink_metadata::Metadata<'_>) -> Reading {
     let files = metadata.files.into_iter();
     Reading::Whole {
         checkpoint: metadata.checkpoint_id,
-        files: files.map(|file| NamedFile { path: file.path.into_owned(), relative: file.relative }).collect(),
+        files: files
+            .map(|file| NamedFile { path: file.path.into_owned(), relative: file.relative, size: file.size })
+            .collect(),
         directories: metadata.directories.into_iter().map(std::borrow::Cow::into_owned).collect(),
     }
 }

@@ -27,7 +27,7 @@ pub struct Point {
 pub enum Completeness {
     /// Every file it names is there.
     Complete,
-    /// These files are proven absent.
+    /// These files are proven absent, or too short.
     Holes(Vec<String>),
     /// It could not be told, and why.
     Unknown(String),
@@ -125,7 +125,9 @@ impl Graph {
             return Completeness::Unknown(why.clone());
         }
         let of = |standing: Standing| point.needs.iter().filter(move |need| need.standing == standing);
-        let holes: Vec<String> = of(Standing::Absent).map(|need| need.name.clone()).collect();
+        let gone = of(Standing::Absent).map(|need| need.name.clone());
+        let holes: Vec<String> =
+            gone.chain(of(Standing::Short).map(|need| format!("{} (too short)", need.name))).collect();
         if !holes.is_empty() {
             return Completeness::Holes(holes);
         }

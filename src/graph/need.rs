@@ -10,6 +10,8 @@ use crate::views::state::NamedFile;
 pub enum Standing {
     /// It is there.
     Present,
+    /// It is there and shorter than what a restore reads of it.
+    Short,
     /// It is proven absent.
     Absent,
     /// Not read, refused, failed, or under an authority that nobody declared.
@@ -52,19 +54,19 @@ impl Looker<'_> {
         if file.relative {
             let inside = crate::flink_metadata::resolve(directory.as_str(), &file.path);
             let path = inside.and_then(|text| HdfsPath::parse(&text).ok());
-            let standing = path.as_ref().map_or(Standing::Unknown, |path| self.standing(path));
+            let standing = path.as_ref().map_or(Standing::Unknown, |path| self.standing(path, file.size));
             let is_here = path.is_some();
             return Some(Need { name: file.path.clone(), path, is_here, relative: true, directory: false, standing });
         }
-        self.absolute(&file.path, false)
+        self.absolute(&file.path, false, file.size)
     }
 
     /// A directory of merged files; an empty name means none.
     pub(super) fn directory(&self, name: &str) -> Option<Need> {
-        if name.is_empty() { None } else { self.absolute(name, true) }
+        if name.is_empty() { None } else { self.absolute(name, true, None) }
     }
 
-    fn absolute(&self, name: &str, directory: bool) -> Option<Need> {
+    fn absolute(&self, name: &str, directory: bool, size: Option<u64>) -> Option<Need> {
         let unknown = Need {
             name: name.to_owned(),
             path: None,
@@ -80,7 +82,7 @@ impl Looker<'_> {
         };
         match place {
             Place::Here(path) => {
-                let standing = self.standing(&path);
+                let standing = self.standing(&path, size);
                 Some(Need { path: Some(path), is_here: true, standing, ..unknown })
             }
             Place::Elsewhere(..) => None,
@@ -88,9 +90,11 @@ impl Looker<'_> {
         }
     }
 
-    fn standing(&self, path: &HdfsPath) -> Standing {
+    /// A longer file than named is fine: merged and changelog files hold more than one handle names.
+    fn standing(&self, path: &HdfsPath, size: Option<u64>) -> Standing {
         let hdfs = &self.inventory.hdfs;
         match hdfs.look(path) {
+            Look::Present(status) if size.is_some_and(|size| status.length < size) => Standing::Short,
             Look::Present(_) => Standing::Present,
             Look::Absent if hdfs.is_proven_absent(path) => Standing::Absent,
             // The answer of the NameNode itself; the listing around it was not read, which a single file does not need.

@@ -19,7 +19,7 @@ fn units(paths: &[&str]) -> BTreeSet<HdfsPath> {
 }
 
 fn file(name: &str) -> NamedFile {
-    NamedFile { path: name.to_owned(), relative: !name.contains('/') }
+    NamedFile { path: name.to_owned(), relative: !name.contains('/'), size: Some(1) }
 }
 
 fn whole(files: &[&str], directories: &[&str]) -> Reading {
@@ -133,6 +133,21 @@ fn a_restore_point_that_was_not_read_is_told_and_never_complete() {
     assert_eq!(graph.kept([&seed], &units(&["/r/b"])).unread, BTreeMap::from([(seed.clone(), "cut short".to_owned())]));
     assert_eq!(graph.completeness(&seed), Completeness::Unknown("cut short".to_owned()));
     assert_eq!(graph.movable(&seed), Movable::Unknown);
+}
+
+#[test]
+fn a_file_that_is_too_short_is_a_hole_and_one_that_is_longer_is_not() {
+    let named = |size| Reading::Whole {
+        checkpoint: 1,
+        files: vec![NamedFile { path: "x".to_owned(), relative: true, size }],
+        directories: Vec::new(),
+    };
+    let state = |size| graph(TREE, &[("/r/a/chk-1", named(size))]).completeness(&path("/r/a/chk-1"));
+    assert_eq!(state(None), Completeness::Complete);
+    // A segment is a part of its file, and a changelog file is one byte longer than its handle says.
+    assert_eq!(state(Some(0)), Completeness::Complete);
+    assert_eq!(state(Some(1)), Completeness::Complete);
+    assert_eq!(state(Some(2)), Completeness::Holes(vec!["x (too short)".to_owned()]));
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub struct Name {
     pub relative: bool,
     /// Whether it is a directory of which everything is needed.
     pub directory: bool,
-    /// `present`, `absent` or `unknown`.
+    /// `present`, `short` (less than a restore reads of it), `absent` or `unknown`.
     pub standing: String,
 }
 
@@ -148,6 +148,7 @@ pub fn graph(inventory: &Inventory, config: &Config) -> GraphReport {
 const fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Present => "present",
+        Standing::Short => "short",
         Standing::Absent => "absent",
         Standing::Unknown => "unknown",
     }

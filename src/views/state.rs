@@ -60,4 +60,8 @@ pub struct NamedFile {
     /// Whether it is such a name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub relative: bool,
+    /// Bytes that a restore reads of it, so the file is at least as long: its length, the sum of the named segments of a merged file,
+    /// or one byte less than the length of a changelog file. `None` if Flink did not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
 }

@@ -567,9 +567,15 @@ impl InodeBody {
 /// What a `_metadata` of the world holds, as Flink of the cluster that writes there would write it.
 fn metadata_bytes(world: &World, path: &str, entry: &Entry) -> Vec<u8> {
     let number = path.rsplit_once("/chk-").and_then(|(_, rest)| rest.split('/').next()?.parse().ok());
-    let absolute =
-        |file: &String| if file.starts_with('/') { format!("{}{file}", world.authority()) } else { file.clone() };
-    let files: Vec<String> = entry.refers_to.iter().flatten().map(absolute).collect();
+    let length = |file: &str| {
+        let listed = world.hdfs.listing.iter().find(|other| normal(&other.path) == normal(file));
+        listed.map_or(1, |other| other.size)
+    };
+    let absolute = |file: &String| {
+        let uri = if file.starts_with('/') { format!("{}{file}", world.authority()) } else { file.clone() };
+        (uri, length(file))
+    };
+    let files: Vec<(String, u64)> = entry.refers_to.iter().flatten().map(absolute).collect();
     let whole = super::metadata::bytes(world.flink_version_at(path), number.unwrap_or(1), &files);
     match entry.metadata {
         None => whole,

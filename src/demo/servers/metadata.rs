@@ -14,8 +14,8 @@ fn format_of(flink: &str) -> u32 {
     }
 }
 
-/// A checkpoint that names `files` by absolute paths, one byte each, and nothing else outside of itself.
-pub(super) fn bytes(flink: &str, checkpoint: i64, files: &[String]) -> Vec<u8> {
+/// A checkpoint that names `files` by absolute paths, with their lengths, and nothing else outside of itself.
+pub(super) fn bytes(flink: &str, checkpoint: i64, files: &[(String, u64)]) -> Vec<u8> {
     let format = format_of(flink);
     let mut out = Writer::default();
     out.int(0x4960_672D).int(format.cast_signed()).long(checkpoint);
@@ -77,7 +77,7 @@ impl Writer {
     }
 
     /// Incremental keyed state of all key groups, with the files as shared state.
-    fn incremental(&mut self, flink: &str, checkpoint: i64, files: &[String]) {
+    fn incremental(&mut self, flink: &str, checkpoint: i64, files: &[(String, u64)]) {
         let since_1_15 = !(flink.starts_with("1.13") || flink.starts_with("1.14"));
         self.byte(if since_1_15 { 11 } else { 5 });
         self.long(checkpoint).utf("8d7a4b9e-4a39-4f0e-9a3c-0c5f7d1e2b6a").int(0).int(128);
@@ -85,8 +85,8 @@ impl Writer {
             self.long(0);
         }
         self.inline("meta", b"meta").count(files.len());
-        for (at, file) in files.iter().enumerate() {
-            self.utf(&format!("{at:06}.sst")).byte(2).long(1).utf(file);
+        for (at, (file, length)) in files.iter().enumerate() {
+            self.utf(&format!("{at:06}.sst")).byte(2).long(length.cast_signed()).utf(file);
         }
         self.int(0);
         if since_1_15 {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_version_is_read_back_with_exactly_the_files_it_names() {
-        let files = ["hdfs://ns1/c/j/shared/a".to_owned(), "hdfs://ns1/c/j/shared/b".to_owned()];
+        let files = [("hdfs://ns1/c/j/shared/a".to_owned(), 7), ("hdfs://ns1/c/j/shared/b".to_owned(), 0)];
         let versions =
             [("1.13.6", 3), ("1.14.6", 3), ("1.15.4", 3), ("1.17.2", 4), ("1.20.5", 4), ("2.0.2", 5), ("2.3.0", 6)];
         for (flink, format) in versions {
@@ -110,7 +110,8 @@ mod tests {
                 let content = bytes(flink, 7, names);
                 let metadata = read(&content).unwrap_or_else(|error| panic!("{flink}: {error}"));
                 assert_eq!((metadata.version, metadata.checkpoint_id, metadata.operators.len()), (format, 7, 1));
-                let found: Vec<&str> = metadata.files.iter().map(|file| &*file.path).collect();
+                let found: Vec<(String, u64)> =
+                    metadata.files.iter().map(|file| (file.path.to_string(), file.size.expect("a size"))).collect();
                 assert_eq!(found, names, "{flink}");
                 assert!(metadata.files.iter().all(|file| !file.relative));
             }

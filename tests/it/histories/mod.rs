@@ -119,7 +119,7 @@ fn fill(platform: &Platform, moment: &Moment) {
     }
     for file in &moment.files {
         let point = file.strip_suffix("/_metadata").and_then(|directory| moment.points.get(directory));
-        let content = point.map_or_else(|| b"state".to_vec(), |point| point.bytes.clone());
+        let content = point.map_or_else(|| vec![0; moment.sizes[file]], |point| point.bytes.clone());
         fs.create(file, content, false, &maker).expect("a file");
     }
     let old = (platform.world.t0 - SignedDuration::from_hours(30 * 24)).as_millisecond();

@@ -26,6 +26,8 @@ pub struct Moment {
     pub directories: BTreeSet<String>,
     /// Paths of files. A `_metadata` that nobody recorded is left out, as if Flink had just removed that checkpoint.
     pub files: BTreeSet<String>,
+    /// Their lengths.
+    pub sizes: BTreeMap<String, usize>,
     /// Restore points by directory.
     pub points: BTreeMap<String, Point>,
 }
@@ -72,6 +74,7 @@ impl Moment {
     fn join(&mut self, other: Self) {
         self.directories.extend(other.directories);
         self.files.extend(other.files);
+        self.sizes.extend(other.sizes);
         self.points.extend(other.points);
     }
 }
@@ -140,8 +143,8 @@ fn moment(fixture: &Fixture, all: &[Fixture]) -> Moment {
     });
     let points: BTreeMap<String, Point> = there.collect();
     let is_recorded = |path: &String| path.strip_suffix("/_metadata").is_none_or(|it| points.contains_key(it));
-    let files = sizes.into_keys().filter(is_recorded).collect();
-    Moment { name: fixture.name(), directories, files, points }
+    let files = sizes.keys().filter(|path| is_recorded(path)).cloned().collect();
+    Moment { name: fixture.name(), directories, files, sizes, points }
 }
 
 /// Path, and size unless it is a directory, of a line of `find` or of `hdfs dfs -ls -R`.
