@@ -123,8 +123,8 @@ async fn ask(sources: &Sources, view: &mut HdfsView, paths: BTreeSet<HdfsPath>, 
     prove_absences(sources.hdfs.as_ref(), view).await;
 }
 
-/// The run directory around a path: the ancestor that is named by a job id, else the parent of a `chk-N`, else the path.
-fn run_directory(path: &HdfsPath) -> HdfsPath {
+/// The run directory around a path: the ancestor that is named by a job id, else the path.
+pub(super) fn run_directory(path: &HdfsPath) -> HdfsPath {
     let named = path.ancestors().find(|at| at.rsplit('/').next().is_some_and(JobId::is_directory_name));
     named.and_then(|text| HdfsPath::parse(text).ok()).unwrap_or_else(|| path.clone())
 }

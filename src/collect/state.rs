@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::list::{AT_ONCE, walk};
 use super::{Progress, Sources, evidence};
 use crate::config::Config;
-use crate::domain::{EntryKind, Existence, HdfsPath, HdfsUri, JobId, Place, Status};
+use crate::domain::{EntryKind, Existence, HdfsPath, HdfsUri, Place, Status};
 use crate::flink_metadata;
 use crate::ports::read::{ListAnswer, ReadAnswer};
 use crate::views::flink::{Pointer, Restored};
@@ -235,16 +235,11 @@ fn take_point(inventory: &mut Inventory, directory: &HdfsPath, answer: PointAnsw
         }
         Err(unread) => {
             let (gap, point) = *unread;
-            let run = run_around(directory);
+            let run = evidence::run_directory(directory);
             inventory.hdfs.gaps.push(Gap { inside_run: true, ..gap.at(&run) });
             inventory.state.points.insert(directory.clone(), point);
         }
     }
-}
-
-fn run_around(directory: &HdfsPath) -> HdfsPath {
-    let named = directory.ancestors().find(|at| at.rsplit('/').next().is_some_and(JobId::is_directory_name));
-    named.and_then(|text| HdfsPath::parse(text).ok()).unwrap_or_else(|| directory.clone())
 }
 
 /// A restore point, or none if it went while it was read; with a gap if the file system did not give its content.

@@ -1,7 +1,9 @@
 //! Absolute HDFS paths, compared byte by byte and component by component.
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +167,17 @@ impl HdfsPath {
         }
         Some(if ancestor.is_root() { &self.0[1..] } else { &self.0[ancestor.0.len() + 1..] })
     }
+}
+
+/// The entries of a map at or below a path, in path order: those below lie together, right behind `<top>/`.
+pub fn at_or_below<'m, V>(
+    map: &'m BTreeMap<HdfsPath, V>,
+    top: &HdfsPath,
+) -> impl Iterator<Item = (&'m HdfsPath, &'m V)> + use<'m, V> {
+    let prefix = if top.is_root() { "/".to_owned() } else { format!("{top}/") };
+    let from = (Bound::Excluded(prefix.as_str()), Bound::Unbounded);
+    let below: Vec<_> = map.range::<str, _>(from).take_while(|(path, _)| path.0.starts_with(&prefix)).collect();
+    map.get_key_value(top).into_iter().chain(below)
 }
 
 impl Borrow<str> for HdfsPath {

@@ -50,8 +50,12 @@ impl RunVerdict {
 
 /// Judges every run directory of one inventory, in path order.
 pub fn verdicts(context: &Context<'_>) -> Vec<RunVerdict> {
-    let runs = Runs::new(context);
-    let judge = Judge::new(&runs);
+    verdicts_of(&Runs::new(context))
+}
+
+/// The same for run directories and jobs that were gathered before.
+pub fn verdicts_of(runs: &Runs<'_, '_>) -> Vec<RunVerdict> {
+    let judge = Judge::new(runs);
     let first: Vec<Vec<GateResult<RunGate>>> = runs.runs.iter().map(|run| judge.of_itself(run)).collect();
     let elsewhere = judge.view_elsewhere();
     let kept = judge.kept(&judge.candidates(&first), &runs.units());

@@ -7,6 +7,7 @@ mod need;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::domain::path::at_or_below;
 use crate::domain::{FileSystems, HdfsPath};
 use crate::views::Inventory;
 use crate::views::state::Reading;
@@ -108,12 +109,7 @@ impl Graph {
 
     /// The restore points at or below a path.
     pub fn points_below(&self, path: &HdfsPath) -> impl Iterator<Item = (&HdfsPath, &Point)> + use<'_> {
-        // Paths are ordered by bytes, so that all below `/a/b` lie together, right behind `/a/b/`.
-        let prefix = if path.is_root() { "/".to_owned() } else { format!("{path}/") };
-        let from = (std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded);
-        let below = self.points.range::<str, _>(from);
-        let below: Vec<_> = below.take_while(|(at, _)| at.as_str().starts_with(&prefix)).collect();
-        self.points.get_key_value(path).into_iter().chain(below)
+        at_or_below(&self.points, path)
     }
 
     /// Whether every file that a restore point names is there.

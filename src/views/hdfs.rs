@@ -184,12 +184,7 @@ impl HdfsView {
         &'a self,
         root: &HdfsPath,
     ) -> impl Iterator<Item = (&'a HdfsPath, &'a Listing)> + use<'a> {
-        let own = self.listings.get_key_value(root);
-        let prefix = if root.is_root() { "/".to_owned() } else { format!("{root}/") };
-        let from = (std::ops::Bound::Excluded(prefix.as_str()), std::ops::Bound::Unbounded);
-        let below: Vec<_> =
-            self.listings.range::<str, _>(from).take_while(|(path, _)| path.as_str().starts_with(&prefix)).collect();
-        own.into_iter().chain(below)
+        crate::domain::path::at_or_below(&self.listings, root)
     }
 }
 

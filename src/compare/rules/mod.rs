@@ -13,6 +13,8 @@ pub mod storage;
 pub mod unmanaged;
 
 use super::{Context, Finding};
+use crate::gates::run::verdicts_of;
+use crate::gates::runs::Runs;
 
 /// Runs every rule.
 pub fn run(context: &Context<'_>) -> Vec<Finding> {
@@ -29,11 +31,12 @@ pub fn run(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(roots::foreign_entries(context));
     findings.extend(roots::ambiguous_directories(context));
     findings.extend(roots::residue(context));
-    let verdicts = crate::gates::run::verdicts(context);
+    let gathered = Runs::new(context);
+    let verdicts = verdicts_of(&gathered);
     findings.extend(runs::of_run_directories(context, &verdicts));
     findings.extend(runs::trash_unavailable(context, &verdicts));
     findings.extend(runs::held_by_snapshots(context, &verdicts));
-    findings.extend(runs::shared_state(context));
+    findings.extend(runs::shared_state(&gathered));
     findings.extend(runs::dead_restore_points(context));
     findings.extend(references::dangling(context, &records));
     findings.extend(references::writes_into_resources(context));

@@ -115,8 +115,8 @@ fn everything_would_go(context: &Context<'_>, root: &CheckpointRoot, runs: &[&Ru
 
 /// `shared-state-dependency`: a run directory that a restore point of another run names files in, or from which a live job was
 /// restored with a mode that is not NO_CLAIM.
-pub fn shared_state(context: &Context<'_>) -> Vec<Finding> {
-    let runs = Runs::new(context);
+pub fn shared_state(runs: &Runs<'_, '_>) -> Vec<Finding> {
+    let context = runs.context;
     let units = runs.units();
     let mut facts: BTreeMap<HdfsPath, BTreeSet<String>> = BTreeMap::new();
     for (point, _) in context.graph.points() {

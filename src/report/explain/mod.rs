@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use search::Looker;
 
-use crate::compare::{Comparison, Finding, Lang};
+use crate::compare::{Comparison, Context, Finding, Lang};
 use crate::config::Config;
 use crate::domain::text::printable;
 use crate::domain::{HdfsPath, HdfsUri, JobId, RecordId, ResourceKind, WorkflowCode};
@@ -284,11 +284,12 @@ pub fn explain(
     let subject = parse_subject(target, inventory, config, comparison)?;
     let look = Looker::new(inventory, config, comparison, lang);
     let paths = look.paths(&subject);
+    let context = Context::new(inventory, config);
     Ok(Explanation {
         schema: SCHEMA.to_owned(),
         taken: inventory.taken,
-        runs: runs::runs(inventory, config, &paths),
-        restore_points: runs::points(inventory, config, &paths),
+        runs: runs::runs(&context, &paths),
+        restore_points: runs::points(&context, &paths),
         jobs: look.jobs(&subject, &paths),
         records: look.records(&subject, &paths),
         workflows: look.workflows(&subject, &paths),

@@ -5,13 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Relation;
 use crate::compare::Context;
-use crate::config::Config;
 use crate::domain::HdfsPath;
 use crate::gates::run::{in_words, verdicts};
 use crate::gates::runs::Runs;
 use crate::gates::{GateResult, RunGate};
 use crate::graph::{Completeness, Movable};
-use crate::views::Inventory;
 
 /// Run directories below a target that are judged for a person and for JSON; a root can hold thousands.
 const RUNS_SHOWN: usize = 50;
@@ -47,10 +45,9 @@ pub struct PointFacts {
 }
 
 /// The verdicts on run directories at, above or below the paths.
-pub(super) fn runs(inventory: &Inventory, config: &Config, paths: &[HdfsPath]) -> Vec<RunFacts> {
-    let context = Context::new(inventory, config);
+pub(super) fn runs(context: &Context<'_>, paths: &[HdfsPath]) -> Vec<RunFacts> {
     let touches = |run: &HdfsPath| paths.iter().any(|path| Relation::of(run, path).is_some());
-    verdicts(&context)
+    verdicts(context)
         .into_iter()
         .filter(|verdict| touches(&verdict.path))
         .take(RUNS_SHOWN)
@@ -64,9 +61,8 @@ pub(super) fn runs(inventory: &Inventory, config: &Config, paths: &[HdfsPath]) -
 }
 
 /// The restore points at, above or below the paths.
-pub(super) fn points(inventory: &Inventory, config: &Config, paths: &[HdfsPath]) -> Vec<PointFacts> {
-    let context = Context::new(inventory, config);
-    let units = Runs::new(&context).units();
+pub(super) fn points(context: &Context<'_>, paths: &[HdfsPath]) -> Vec<PointFacts> {
+    let units = Runs::new(context).units();
     let graph = &context.graph;
     let touches = |point: &HdfsPath| paths.iter().any(|path| Relation::of(point, path).is_some());
     let near: Vec<&HdfsPath> = graph.points().map(|(path, _)| path).filter(|path| touches(path)).collect();
